@@ -1,0 +1,7 @@
+"""`python3 -m pyhelpers` is `flexkit`."""
+
+import sys
+
+from pyhelpers.cli import main
+
+sys.exit(main())

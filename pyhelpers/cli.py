@@ -1,0 +1,46 @@
+"""The command line `flexkit`: finds the subcommand and hands over. Nothing here does any work.
+
+Each subcommand lives beside the part that it runs, as `main(argv) -> exit code`, and is imported only when it
+is called, because `flexkit sandbox -- true` must cost no more than what it needs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+# name -> (module with main(argv), what it does)
+COMMANDS: dict[str, tuple[str, str]] = {
+    "bench": ("pyhelpers.bench.command", "measure sandboxes, hosts and scripts side by side"),
+    "demo": ("pyhelpers.demo", "bootstrap, show and uninstall the agent on a throwaway clone of this machine"),
+    "doctor": ("pyhelpers.sandbox.doctor", "say which depth of test this machine can do, and why"),
+    "host": ("pyhelpers.testhost.command", "start, use and delete a throwaway host"),
+    "mutants": ("pyhelpers.suites.mutants", "check that the script tests catch listed one-line faults"),
+    "release": ("pyhelpers.release.command", "build the reference agent's archives and checksums.txt"),
+    "sandbox": ("pyhelpers.sandbox.command", "run one command in a private sandbox of this machine"),
+    "stamp": ("pyhelpers.stamp", "write scripts/lib into the scripts, or check that it is there"),
+    "test": ("pyhelpers.suites.command", "run bats and pytest files in a pool of sandboxes"),
+    "try": ("pyhelpers.testhost.trial", "run any installer in a throwaway host and show what it changed"),
+}
+
+
+def usage() -> str:
+    """The help text: one line for each subcommand."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {what}" for name, (_, what) in sorted(COMMANDS.items())]
+    return "usage: flexkit COMMAND [ARGS…]   (flexkit COMMAND --help)\n\n" + "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `flexkit ARGV`; the exit code is the subcommand's, 2 for a wrong call."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    if args and args[0] in ("-h", "--help"):
+        print(usage())
+        return 0
+    if not args or args[0] not in COMMANDS:
+        print(usage(), file=sys.stderr)
+        return 2
+    run = importlib.import_module(COMMANDS[args[0]][0]).main
+    code: int = run(args[1:])
+    return code
