@@ -32,6 +32,9 @@ JOURNAL = "/var/lib/aks-flex-node/journal"
 LOG_DIR = "/var/log/aks-flex-node"
 LIBRARY_CONFIG_DIR = "/etc/unbounded"  # kube/, agent/
 LOCK = "/run/aks-flex-node-agent-upgrade.lock"
+# Every temporary name outside STAGING_DIR (a new file before its rename, a link, a probe), whoever makes it, starts
+# with this. After a kill uninstall removes the `.flexnode-*` entries of the directories that the toolkit writes to.
+TEMP_PREFIX = ".flexnode-"
 
 # --- units -----------------------------------------------------------------------------------------------------
 UNIT_DIR = "/etc/systemd/system"
