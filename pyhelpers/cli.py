@@ -13,7 +13,10 @@ from collections.abc import Sequence
 # name -> (module with main(argv), what it does)
 COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("pyhelpers.bench.command", "measure sandboxes, hosts and scripts side by side"),
-    "demo": ("pyhelpers.demo", "bootstrap, show and uninstall the agent on a throwaway clone of this machine"),
+    "demo": (
+        "pyhelpers.demo",
+        "bootstrap, show and uninstall the agent on a throwaway clone of this machine",
+    ),
     "doctor": ("pyhelpers.sandbox.doctor", "say which depth of test this machine can do, and why"),
     "host": ("pyhelpers.testhost.command", "start, use and delete a throwaway host"),
     "mutants": ("pyhelpers.suites.mutants", "check that the script tests catch listed one-line faults"),

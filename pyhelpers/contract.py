@@ -117,12 +117,16 @@ INSTALL_OPTIONS = (
 )
 
 BOOTSTRAP_OPTIONS = (
-    _value("--auth", "METHOD", "msi, arc or sp (also managed-identity, service-principal); else the base config"),
+    _value(
+        "--auth", "METHOD", "msi, arc or sp (also managed-identity, service-principal); else the base config"
+    ),
     _value("--msi-client-id", "ID", "client id of a user-assigned managed identity"),
     _value("--sp-tenant-id", "ID", "tenant of the service principal (azure.tenantId)"),
     _value("--sp-client-id", "ID", "client id of the service principal"),
     _value("--sp-client-secret-file", "FILE", "file with the service principal's secret, mode 0600"),
-    _value("--sp-client-certificate-file", "FILE", "file with the service principal's certificate, PEM or PFX"),
+    _value(
+        "--sp-client-certificate-file", "FILE", "file with the service principal's certificate, PEM or PFX"
+    ),
     _value("--agent-url", "URL", "download the agent's archive from here"),
     _value("--agent-version", "V", "install release V of the agent (the latest)"),
     _value("--agent-sha256", "HEX", "the SHA-256 sum that the agent's archive must have"),
@@ -136,7 +140,12 @@ BOOTSTRAP_OPTIONS = (
     _value("--config-overrides", "JSON", "JSON object that goes over the base config", kind="json"),
     _value("--install-dir", "DIR", "deprecated: the directory of the agent's binary"),
     _value("--config-path", "PATH", f"where the config goes ({CONFIG_PATH})"),
-    _value("--use-installed-agent", "", "use the agent that is already on the host, download nothing", kind="flag"),
+    _value(
+        "--use-installed-agent",
+        "",
+        "use the agent that is already on the host, download nothing",
+        kind="flag",
+    ),
     _value("--base-config", "FILE", "the base config (embedded)", env="AKS_FLEX_NODE_BASE_CONFIG_FILE"),
     _value("--ignore-preflight-errors", "LIST", "comma list of preflight checks whose errors are ignored"),
     *COMMON,

@@ -1,0 +1,1 @@
+"""Running test files: a pool of sandboxes, TAP and JUnit in, one summary out."""
