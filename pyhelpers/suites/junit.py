@@ -18,9 +18,7 @@ def _case(node: ET.Element, file: str) -> Case:
     for tag, outcome in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
         child = node.find(tag)
         if child is not None:
-            message = (
-                child.get("message", "") if outcome == "skipped" else child.text or child.get("message", "")
-            )
+            message = child.get("message", "") if outcome == "skipped" else child.text or child.get("message", "")
             return Case(file, name, outcome, seconds, message)
     return Case(file, name, "passed", seconds)
 
@@ -34,9 +32,7 @@ def write(path: Path, reports: list[FileReport]) -> None:
         suite.set("failures", str(report.count("failed")))
         suite.set("skipped", str(report.count("skipped")))
         for case in report.cases:
-            node = ET.SubElement(
-                suite, "testcase", classname=case.file, name=case.name, time=f"{case.seconds:.3f}"
-            )
+            node = ET.SubElement(suite, "testcase", classname=case.file, name=case.name, time=f"{case.seconds:.3f}")
             if case.outcome != "passed":
                 tag = "failure" if case.outcome == "failed" else "skipped"
                 child = ET.SubElement(node, tag, message=_printable(case.message[:200]))
