@@ -29,6 +29,7 @@ CREDENTIALS_DIR = "/etc/aks-flex-node/credentials"
 STATE_DIR = "/var/lib/aks-flex-node"
 STAGING_DIR = "/var/lib/aks-flex-node/staging"
 JOURNAL = "/var/lib/aks-flex-node/journal"
+START_ATTEMPT = "/var/lib/aks-flex-node/start-attempt"  # there while a start of ours is unfinished
 LOG_DIR = "/var/log/aks-flex-node"
 LIBRARY_CONFIG_DIR = "/etc/unbounded"  # kube/, agent/
 LOCK = "/run/aks-flex-node-agent-upgrade.lock"
@@ -40,7 +41,7 @@ TEMP_PREFIX = ".flexnode-"
 UNIT_DIR = "/etc/systemd/system"
 AGENT_UNIT = "aks-flex-node-agent.service"
 RECOVERY_UNIT = "aks-flex-node-agent-recovery.service"
-FIRST_BOOT_UNIT = "aks-flex-node-first-boot.service"
+FIRST_BOOT_UNIT = "aks-flex-node-bootstrap.service"
 LOCALDNS_UNIT = "unbounded-localdns-network.service"
 AGENT_WANTED_BY = "multi-user.target"
 MACHINES = ("kube1", "kube2")
@@ -74,6 +75,7 @@ class Option:
     env: str = ""
     short: str = ""
     aliases: tuple[str, ...] = ()
+    variable: str = ""  # FLEXNODE_OPT_<variable> holds it; the option's name unless given
 
 
 def _twin(name: str) -> str:
@@ -93,9 +95,8 @@ COMMON = (
 )
 HELP = (
     Option("--help", "flag", "print this help", short="-h"),
-    Option("--version", "flag", "print the version of this script"),
+    Option("--version", "flag", "print the version of this script", variable="SHOW_VERSION"),
 )
-YES = Option("--yes", "flag", "answer the question with yes", short="-y")
 
 INSTALL_OPTIONS = (
     _value("--version", "V", "install release V (the latest); without a value: print this script's version"),
@@ -117,16 +118,12 @@ INSTALL_OPTIONS = (
 )
 
 BOOTSTRAP_OPTIONS = (
-    _value(
-        "--auth", "METHOD", "msi, arc or sp (also managed-identity, service-principal); else the base config"
-    ),
+    _value("--auth", "METHOD", "msi, arc or sp (also managed-identity, service-principal); else the base config"),
     _value("--msi-client-id", "ID", "client id of a user-assigned managed identity"),
     _value("--sp-tenant-id", "ID", "tenant of the service principal (azure.tenantId)"),
     _value("--sp-client-id", "ID", "client id of the service principal"),
     _value("--sp-client-secret-file", "FILE", "file with the service principal's secret, mode 0600"),
-    _value(
-        "--sp-client-certificate-file", "FILE", "file with the service principal's certificate, PEM or PFX"
-    ),
+    _value("--sp-client-certificate-file", "FILE", "file with the service principal's certificate, PEM or PFX"),
     _value("--agent-url", "URL", "download the agent's archive from here"),
     _value("--agent-version", "V", "install release V of the agent (the latest)"),
     _value("--agent-sha256", "HEX", "the SHA-256 sum that the agent's archive must have"),
@@ -164,6 +161,7 @@ OPTIONS = {"install": INSTALL_OPTIONS, "bootstrap": BOOTSTRAP_OPTIONS, "uninstal
 ENVIRONMENT_ONLY = ("AKS_FLEX_NODE_SP_CLIENT_SECRET", "AKS_FLEX_NODE_AUTHORITY_HOST")
 TEST_ENVIRONMENT = ("AKS_FLEX_NODE_IMDS_ENDPOINT", "AKS_FLEX_NODE_ALLOW_INSECURE_TEST_ENDPOINTS")
 TRUE_WORDS = ("true", "1", "yes", "y")
+FALSE_WORDS = ("false", "0", "no", "n")
 
 # --- preflight (ids are the official agent's, so that ignore lists work with either) --------------------------------
 PACKAGES = (  # package, the executable it exists to provide
