@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 # name -> (x86_64, aarch64 or None where the call does not exist). Source: the kernel's syscall tables.
 CALLS: dict[str, tuple[int, int | None]] = {
@@ -90,9 +89,7 @@ class Watch:
     def __enter__(self) -> Watch:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         os.write(self._end_w, b"x")
         self._thread.join()
         self._socket.close()
@@ -155,7 +152,7 @@ class Watch:
 def _is_file(pid: int, fd: int) -> bool:
     """Whether the descriptor is a regular file: writing to a pipe or terminal changes nothing on a host."""
     try:
-        target = os.readlink(f"/proc/{pid}/fd/{fd & 0xFFFFFFFF}")
+        target = str(Path(f"/proc/{pid}/fd/{fd & 0xFFFFFFFF}").readlink())
     except OSError:
         return False
     return target.startswith("/") and not target.startswith("/dev/")
