@@ -1,0 +1,365 @@
+"""Files and commands of a host. Everything the agent does to a host goes through here, and nothing here decides.
+
+`Host` is the host itself, `RootedHost` a tree below another directory (links resolve inside it, commands are refused),
+`RecordingHost` such a tree that notes every change and answers commands from a table. Paths are the host's absolute
+paths. A change is durable when its method returns: files and their directory are synced before and after the rename
+that makes them live, and a temporary name (`TEMP_PREFIX`) left by a kill is taken over by the next write of that file.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pyhelpers.contract import TEMP_PREFIX
+
+MAX_LINKS = 40
+SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class CommandError(Exception):
+    """A command that had to succeed did not."""
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a command did. code 127: it does not exist, 124: it was killed after its time limit."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: str = ""
+    stderr: str = ""
+
+    def check(self) -> Completed:
+        """Itself, or a CommandError that quotes the last line of its words."""
+        if self.code:
+            words = (self.stderr or self.stdout).strip().splitlines()
+            raise CommandError(f"{' '.join(self.argv)}: {words[-1] if words else f'exit status {self.code}'}")
+        return self
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One line of mountinfo: where it is mounted and what kind it is."""
+
+    path: str
+    kind: str
+
+
+class Host:
+    """The real host."""
+
+    prefix = ""
+    owner = 0  # what belongs to the agent must belong to this user id
+
+    # --- where things are ------------------------------------------------------------------------------------
+    def real(self, path: str, follow: bool = True) -> Path:
+        """Where `path` of the host really is; follow=False leaves a link in its last part alone."""
+        return Path(path)
+
+    def realpath(self, path: str) -> str:
+        """`path` with every link in it resolved; parts that do not exist are kept. ELOOP on a circle of links."""
+        done, todo, links = "", [p for p in path.split("/") if p], 0
+        while todo:
+            part = todo.pop(0)
+            if part == "..":
+                done = done.rpartition("/")[0]
+            elif part != ".":
+                target = self._raw_link(f"{done}/{part}")
+                if target is None:
+                    done = f"{done}/{part}"
+                    continue
+                links += 1
+                if links > MAX_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+                done = "" if target.startswith("/") else done
+                todo = [p for p in target.split("/") if p] + todo
+        return done or "/"
+
+    def _raw_link(self, path: str) -> str | None:
+        try:
+            return os.readlink(f"{self.prefix}{path}")  # noqa: PTH115 - Path would normalise the target
+        except OSError:
+            return None
+
+    # --- looking ---------------------------------------------------------------------------------------------
+    def lstat(self, path: str) -> os.stat_result | None:
+        """What is at `path` itself, links not followed; None: nothing."""
+        try:
+            return self.real(path, follow=False).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def stat(self, path: str) -> os.stat_result | None:
+        """What `path` leads to; None: nothing, a dangling link or a circle."""
+        try:
+            return self.real(path).stat()
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                return None
+            raise
+
+    def present(self, path: str) -> bool:
+        """Whether there is an entry of this name; a dangling link is one."""
+        return self.lstat(path) is not None
+
+    def is_directory(self, path: str) -> bool:
+        """Whether `path` itself is a directory (a link to one is not)."""
+        entry = self.lstat(path)
+        return entry is not None and stat.S_ISDIR(entry.st_mode)
+
+    def is_executable(self, path: str) -> bool:
+        """Whether `path` leads to a regular file with an execute bit."""
+        entry = self.stat(path)
+        return entry is not None and stat.S_ISREG(entry.st_mode) and bool(entry.st_mode & 0o111)
+
+    def link_target(self, path: str) -> str | None:
+        """What the link at `path` says, or None when there is no link."""
+        entry = self.lstat(path)
+        if entry is None or not stat.S_ISLNK(entry.st_mode):
+            return None
+        return os.readlink(self.real(path, follow=False))  # noqa: PTH115 - Path would normalise the target
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file; None: there is none."""
+        try:
+            return self.real(path).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def names(self, path: str) -> list[str]:
+        """The sorted names in a directory; [] when there is none."""
+        try:
+            return sorted(p.name for p in self.real(path).iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def mounts(self) -> list[Mount]:
+        """Everything that is mounted, from mountinfo, with its octal escapes decoded."""
+        lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
+        return [_mount(line) for line in lines]
+
+    # --- changing --------------------------------------------------------------------------------------------
+    def will(self, action: str, path: str) -> None:
+        """Called right before each change; a recording host notes it, a test may stop here."""
+
+    def make_directory(self, path: str, mode: int = 0o755) -> list[str]:
+        """Make `path` and what lacks above it with exactly `mode`; returns what was made, outermost first."""
+        made: list[str] = []
+        if self.stat(path) is None:
+            parent = os.path.dirname(path)  # noqa: PTH120 - paths of the host are text
+            made = self.make_directory(parent, mode)
+            self.will("mkdir", path)
+            before = os.umask(0)
+            try:
+                self.real(path, follow=False).mkdir(mode)
+                made = [*made, path]
+                self.sync_directory(parent)
+            except FileExistsError:
+                if self.stat(path) is None:
+                    raise  # a dangling link stands there
+            finally:
+                os.umask(before)
+        return made
+
+    def write(self, path: str, data: bytes, mode: int = 0o644) -> None:
+        """Replace the file `path` as a whole."""
+        with self._replacing(path, mode) as new:
+            new.write(data)
+
+    def copy(self, source: str, path: str, mode: int) -> None:
+        """Replace the file `path` by the content of the file `source`."""
+        with self.real(source).open("rb") as old, self._replacing(path, mode) as new:
+            shutil.copyfileobj(old, new, 1 << 20)
+
+    def _replacing(self, path: str, mode: int) -> _Replacement:
+        return _Replacement(self, path, mode)
+
+    def link(self, path: str, target: str) -> None:
+        """Replace whatever file or link is at `path` by a link to `target`."""
+        where = self.real(path, follow=False)
+        temporary = where.with_name(f"{TEMP_PREFIX}new.{where.name}")
+        self.will("link", path)
+        for _ in range(MAX_LINKS):  # another process may work on the same link: the last one to rename wins
+            try:
+                temporary.symlink_to(target)
+                temporary.replace(where)
+            except FileExistsError:
+                temporary.unlink(missing_ok=True)
+            except FileNotFoundError:
+                if not where.parent.is_dir():
+                    raise
+            else:
+                break
+        self.sync_directory(os.path.dirname(path))  # noqa: PTH120
+
+    def unlink(self, path: str) -> bool:
+        """Remove a file or link, looking first: unlinking nothing on a read-only file system would be an error."""
+        if not self.present(path):
+            return False
+        self.will("unlink", path)
+        self.real(path, follow=False).unlink(missing_ok=True)
+        self.sync_directory(os.path.dirname(path))  # noqa: PTH120
+        return True
+
+    def remove_directory(self, path: str) -> None:
+        """Remove an empty directory."""
+        self.will("rmdir", path)
+        self.real(path, follow=False).rmdir()
+        self.sync_directory(os.path.dirname(path))  # noqa: PTH120
+
+    def sync_directory(self, path: str) -> None:
+        """Make the entries of a directory durable (a file system that cannot sync directories says EINVAL)."""
+        fd = os.open(self.real(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+        finally:
+            os.close(fd)
+
+    # --- commands --------------------------------------------------------------------------------------------
+    def find(self, tool: str) -> str | None:
+        """Where an executable is, or None. PATH first, then the usual directories: services have a short PATH."""
+        return shutil.which(tool, path=_search_path())
+
+    def run(self, argv: Sequence[str], timeout: float = 60, stdin: bytes = b"") -> Completed:
+        """Run a command with a clean environment; never raises for what the command does."""
+        env = {"PATH": _search_path(), "LC_ALL": "C"}
+        try:
+            done = subprocess.run(
+                list(argv), input=stdin, capture_output=True, env=env, cwd="/", timeout=timeout, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return Completed(tuple(argv), 124, stderr=f"no answer within {timeout:g} s")
+        except OSError as error:
+            return Completed(tuple(argv), 127 if isinstance(error, FileNotFoundError) else 126, stderr=str(error))
+        return Completed(tuple(argv), done.returncode, _text(done.stdout), _text(done.stderr))
+
+
+class _Replacement:
+    """A file under its temporary name that becomes live when its block ends without an error.
+
+    The name is fixed, so a kill leaves nothing that the next run does not take over; a lock on the file lets two
+    processes write the same path one after the other.
+    """
+
+    def __init__(self, host: Host, path: str, mode: int) -> None:
+        self.host, self.path, self.mode = host, path, mode
+        self.where = host.real(path, follow=False)
+        self.temporary = self.where.with_name(f"{TEMP_PREFIX}new.{self.where.name}")
+
+    def _open(self) -> BinaryIO:
+        while True:
+            fd = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):  # gone: the one that held the lock has renamed it
+                if os.path.samestat(os.fstat(fd), self.temporary.lstat()):
+                    os.ftruncate(fd, 0)
+                    return os.fdopen(fd, "wb")
+            os.close(fd)
+
+    def __enter__(self) -> BinaryIO:
+        self.host.will("write", self.path)
+        self.file = self._open()
+        return self.file
+
+    def __exit__(self, kind: object, value: object, trace: object) -> None:
+        with self.file:
+            if kind is not None:
+                self.temporary.unlink(missing_ok=True)
+                return
+            try:
+                os.fchmod(self.file.fileno(), self.mode)
+                if os.geteuid() == 0:
+                    os.fchown(self.file.fileno(), 0, 0)
+                self.file.flush()
+                os.fsync(self.file.fileno())
+                self.host.will("rename", self.path)
+                self.temporary.replace(self.where)
+            except BaseException:
+                self.temporary.unlink(missing_ok=True)
+                raise
+        self.host.sync_directory(os.path.dirname(self.path))  # noqa: PTH120
+
+
+class RootedHost(Host):
+    """The tree below another directory: every link in it is resolved inside it. It runs no commands."""
+
+    def __init__(self, prefix: Path) -> None:
+        self.prefix = str(prefix).rstrip("/")
+        self.owner = os.geteuid()
+
+    def real(self, path: str, follow: bool = True) -> Path:
+        if follow:
+            return Path(f"{self.prefix}{self.realpath(path)}")
+        parent, _, name = path.rstrip("/").rpartition("/")
+        return Path(f"{self.prefix}{self.realpath(parent or '/')}") / name
+
+    def mounts(self) -> list[Mount]:
+        return []
+
+    def find(self, tool: str) -> str | None:
+        return None
+
+    def run(self, argv: Sequence[str], timeout: float = 60, stdin: bytes = b"") -> Completed:
+        return Completed(tuple(argv), 127, stderr=f"{argv[0]}: no commands are run below {self.prefix}")
+
+
+class RecordingHost(RootedHost):
+    """Such a tree whose changes and commands are noted in `events`, in order.
+
+    A command succeeds silently unless `answers` has an entry for the beginning of its words; `tools` are the
+    executables that it has; `stop_before` N raises KeyboardInterrupt instead of the change number N, as a kill would.
+    """
+
+    def __init__(self, prefix: Path, tools: Sequence[str] = ("systemctl",), stop_before: int = -1) -> None:
+        super().__init__(prefix)
+        self.events: list[tuple[str, str]] = []
+        self.answers: dict[str, Completed] = {}
+        self.tools, self.stop_before, self.mounted = set(tools), stop_before, list[Mount]()
+
+    def will(self, action: str, path: str) -> None:
+        if len(self.events) == self.stop_before:
+            raise KeyboardInterrupt
+        self.events.append((action, path))
+
+    def mounts(self) -> list[Mount]:
+        return self.mounted
+
+    def find(self, tool: str) -> str | None:
+        return f"/usr/bin/{tool}" if tool in self.tools else None
+
+    def run(self, argv: Sequence[str], timeout: float = 60, stdin: bytes = b"") -> Completed:
+        words = " ".join(argv)
+        self.will("run", words)
+        for beginning, answer in self.answers.items():
+            if words.startswith(beginning):
+                return Completed(tuple(argv), answer.code, answer.stdout, answer.stderr)
+        return Completed(tuple(argv), 0)
+
+
+def _search_path() -> str:
+    return f"{os.environ.get('PATH', SEARCH_PATH)}:{SEARCH_PATH}"
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _mount(line: bytes) -> Mount:
+    left, _, right = line.partition(b" - ")
+    path = left.split(b" ")[4]
+    for code in (b"\\040", b"\\011", b"\\012", b"\\134"):
+        path = path.replace(code, bytes([int(code[1:], 8)]))
+    return Mount(os.fsdecode(path), os.fsdecode(right.split(b" ")[0]))
