@@ -1,0 +1,13 @@
+"""The `__main__.py` of the executable file: checks the interpreter, then runs the agent.
+
+It must stay readable for any python3 that a host may have, or the one-line error would be a syntax error.
+"""
+
+import sys
+
+if sys.version_info < (3, 9):  # noqa: UP036 - hosts have older ones
+    sys.exit("Command execution failed: python3 >= 3.9 is needed, this is %d.%d" % sys.version_info[:2])  # noqa: UP031
+
+from pyhelpers.agent.cli import main
+
+sys.exit(main(sys.argv[1:]))
