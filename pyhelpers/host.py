@@ -49,10 +49,12 @@ class Completed:
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of mountinfo: where it is mounted and what kind it is."""
+    """One line of mountinfo: where it is mounted, what kind it is, from what, and its options (ro, noexec, …)."""
 
     path: str
     kind: str
+    source: str = ""
+    options: tuple[str, ...] = ()
 
 
 class Host:
@@ -135,6 +137,14 @@ class Host:
             return self.real(path).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+    def space(self, path: str) -> os.statvfs_result:
+        """Room and inodes of the file system that holds `path`."""
+        return os.statvfs(self.real(path))
+
+    def user(self) -> int:
+        """The user id that changes would be made as."""
+        return os.geteuid()
 
     def names(self, path: str) -> list[str]:
         """The sorted names in a directory; [] when there is none."""
@@ -359,7 +369,12 @@ def _text(data: bytes) -> str:
 
 def _mount(line: bytes) -> Mount:
     left, _, right = line.partition(b" - ")
-    path = left.split(b" ")[4]
+    before, after = [_decoded(f) for f in left.split(b" ")], [_decoded(f) for f in right.split(b" ")]
+    options = [*before[5].split(","), *after[2].split(",")]  # of the mount, then of the file system under it
+    return Mount(before[4], after[0], after[1], tuple(dict.fromkeys(options)))
+
+
+def _decoded(field: bytes) -> str:
     for code in (b"\\040", b"\\011", b"\\012", b"\\134"):
-        path = path.replace(code, bytes([int(code[1:], 8)]))
-    return Mount(os.fsdecode(path), os.fsdecode(right.split(b" ")[0]))
+        field = field.replace(code, bytes([int(code[1:], 8)]))
+    return os.fsdecode(field)
