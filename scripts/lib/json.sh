@@ -12,34 +12,38 @@
 
 flexnode_json_find() { # sets FLEXNODE_JSON_TOOL
   for FLEXNODE_JSON_TOOL in jq python3; do
-    if command -v "$FLEXNODE_JSON_TOOL" >/dev/null 2>&1; then return 0; fi
+    if flexnode_has "$FLEXNODE_JSON_TOOL"; then return 0; fi
   done
   FLEXNODE_JSON_TOOL=
-  flexnode_error E_TOOL "look for tools" "neither jq nor python3 was found" "install jq or python3"
+  flexnode_error E_TOOL tools "neither jq nor python3 is there, and one of them has to merge JSON" \
+    "install jq or python3"
 }
 
 flexnode_json_begin() { # FILE: an empty list of operations
   FLEXNODE_JSON_OPS=$1
   FLEXNODE_JSON_COUNT=0
-  : >"$FLEXNODE_JSON_OPS"
+  FLEXNODE_JSON_WRITTEN=0
+  true 2>/dev/null >"$FLEXNODE_JSON_OPS"
 }
 
 # flexnode_json_op VERB ARGUMENT <PAYLOAD: one newline at the end of the payload does not belong to it.
 flexnode_json_op() {
   FLEXNODE_JSON_COUNT=$((FLEXNODE_JSON_COUNT + 1))
-  { printf '\036%s %s\n' "$1" "$2" && cat; } >>"$FLEXNODE_JSON_OPS"
+  { printf '\036%s %s\n' "$1" "$2" && cat 9>&-; } 2>/dev/null >>"$FLEXNODE_JSON_OPS" &&
+    FLEXNODE_JSON_WRITTEN=$((FLEXNODE_JSON_WRITTEN + 1))
 }
 
-# Apply the list to {} and write the result to FILE; what is wrong with it goes to FLEXNODE_JSON_ERROR.
+# Apply the list to {} and write the result to FILE. Else sets FLEXNODE_JSON_FAULT (an error id) and
+# FLEXNODE_JSON_ERROR (what is wrong) and returns 1.
 flexnode_json_apply() { # FILE
-  flexnode_json_run apply "$FLEXNODE_JSON_COUNT" <"$FLEXNODE_JSON_OPS" >"$1" || {
-    FLEXNODE_JSON_ERROR="$FLEXNODE_JSON_TOOL failed"
-    return 1
-  }
-  IFS= read -r FLEXNODE_JSON_ERROR <"$1" || FLEXNODE_JSON_ERROR="$FLEXNODE_JSON_TOOL printed nothing"
-  case $FLEXNODE_JSON_ERROR in
-    '{' | '{}') FLEXNODE_JSON_ERROR= ;;
-    *) return 1 ;;
+  FLEXNODE_JSON_FAULT=E_STATE
+  FLEXNODE_JSON_ERROR="cannot write ${1%/*}"
+  [ "$FLEXNODE_JSON_WRITTEN" -eq "$FLEXNODE_JSON_COUNT" ] || return 1
+  flexnode_json_run apply "$FLEXNODE_JSON_COUNT" <"$FLEXNODE_JSON_OPS" 2>/dev/null >"$1" || return 1
+  IFS= read -r flexnode_line <"$1" || return 1
+  case $flexnode_line in
+    '{' | '{}') ;;
+    *) FLEXNODE_JSON_FAULT=E_CONFIG FLEXNODE_JSON_ERROR=$flexnode_line && return 1 ;;
   esac
 }
 
@@ -50,14 +54,14 @@ flexnode_json_get() { # FILE PATH: print the string there, or nothing
 # HOME is emptied because jq loads ~/.jq; -I keeps python3 from PYTHON* and the current directory.
 flexnode_json_run() { # apply COUNT | get PATH, <INPUT
   case $FLEXNODE_JSON_TOOL in
-    jq) HOME='' jq -R -s -r -S --arg verb "$1" --arg word "$2" "$(flexnode_json_jq)" ;;
-    *) python3 -I -S -c "$(flexnode_json_python)" "$1" "$2" ;;
+    jq) HOME='' jq -R -s -r -S --arg verb "$1" --arg word "$2" "$(flexnode_json_jq)" 9>&- ;;
+    *) python3 -I -S -c "$(flexnode_json_python)" "$1" "$2" 9>&- ;;
   esac
 }
 
 # Both programs print the result, or one line that does not begin with "{": the error. (halt_error needs jq 1.6.)
 flexnode_json_jq() {
-  cat <<'FLEXNODE_JQ'
+  cat 9>&- <<'FLEXNODE_JQ'
 def swap($a; $b): split($a) | join($b);
 def digits: length > 0 and (explode | all(.[]; . >= 48 and . <= 57));
 def whole: digits and (length == 1 or .[0:1] != "0")
@@ -115,7 +119,7 @@ FLEXNODE_JQ
 }
 
 flexnode_json_python() {
-  cat <<'FLEXNODE_PYTHON'
+  cat 9>&- <<'FLEXNODE_PYTHON'
 import json, re, sys
 
 class Bad(Exception):
