@@ -35,6 +35,7 @@ flexnode_json_op() {
 
 # Apply the list to {} and write the result to FILE. Else sets FLEXNODE_JSON_FAULT (an error id) and
 # FLEXNODE_JSON_ERROR (what is wrong) and returns 1.
+# shellcheck disable=SC2034 # the caller reads them
 flexnode_json_apply() { # FILE
   FLEXNODE_JSON_FAULT=E_STATE
   FLEXNODE_JSON_ERROR="cannot write ${1%/*}"
@@ -63,6 +64,7 @@ flexnode_json_run() { # apply COUNT | get PATH, <INPUT
 flexnode_json_jq() {
   cat 9>&- <<'FLEXNODE_JQ'
 def swap($a; $b): split($a) | join($b);
+# A result of `try` is put into an array at once: jq before 1.7 also catches what fails after it.
 def digits: length > 0 and (explode | all(.[]; . >= 48 and . <= 57));
 def whole: digits and (length == 1 or .[0:1] != "0")
   and (length < 16 or (length == 16 and . < "9007199254740992"));
@@ -78,17 +80,19 @@ def document($name):
   | (reduce ("{", "}", "[", "]", ":", ",", "\t", "\n", "\r") as $c
       ([$parts[range(0; $parts | length; 2)]] | join(" "); swap($c; " "))
     | split(" ") | map(select(. != ""))) as $words
-  | (if all($words[]; IN("true", "false", "null") or number) then . else
-      error("\($name): not strict JSON, or a number that is not an integer below 2^53 or a plain decimal") end)
+  | (reduce $words[] as $w (.; if $w | (. == "true" or . == "false" or . == "null" or number) then .
+      elif [$w | explode[] | . < 43 or . > 57 and . != 69 and . != 101] | any then error("\($name): not JSON")
+      else error("\($name): a number that is neither an integer below 2^53 nor a plain decimal") end))
   | (if any($parts[range(1; $parts | length; 2)]; (explode | any(.[]; . < 32)) or lone) then
       error("\($name): a control character or half a surrogate pair in a string") else . end)
   | (if $parts == [] or ($parts == [$parts[0]] and $words == [] and (contains("{") or contains("[") | not)) then
       error("\($name): empty") else . end)
-  | (try fromjson catch error("\($name): not JSON: " + (split(" (while parsing")[0])))
+  | [try [fromjson] catch "\($name): not JSON: " + (split(" (while parsing")[0])][0]
+  | if type == "string" then error(.) else .[0] end
   | if type != "object" then error("\($name): not a JSON object")
     elif ([paths | length] | max) > 100 then error("\($name): more than 100 levels") else . end;
 def hollow: . == null or . == "";
-def at($path): try getpath($path) catch null;
+def at($path): [try getpath($path) catch null][0];
 def put($path; f):
   def go($i): if $i == ($path | length) then f
     elif . == null or type == "object" then (. // {}) | .[$path[$i]] |= go($i + 1)
@@ -127,8 +131,11 @@ class Bad(Exception):
 
 def number(text):
     if not re.fullmatch(r"-?(0|[1-9][0-9]*)([.][0-9]+)?", text) or abs(int(text.split(".")[0])) >= 2**53:
-        raise Bad("not strict JSON, or a number that is not an integer below 2^53 or a plain decimal")
+        raise Bad("a number that is neither an integer below 2^53 nor a plain decimal")
     return float(text) if "." in text else int(text)
+
+def constant(text):
+    raise Bad("not JSON")
 
 def levels(value):
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -140,7 +147,7 @@ def document(name, text):
             raise Bad("not UTF-8 text")
         if not text.strip(" \t\r\n"):
             raise Bad("empty")
-        value = json.loads(text, parse_int=number, parse_float=number, parse_constant=number)
+        value = json.loads(text, parse_int=number, parse_float=number, parse_constant=constant)
         json.dumps(value, ensure_ascii=False).encode()
         if not isinstance(value, dict):
             raise Bad("not a JSON object")
