@@ -21,7 +21,7 @@ class ConfigErrors(FlexError):
     """Everything that is wrong with a config file: `problems` one a line, `str()` all of them in one line."""
 
     def __init__(self, path: str, problems: Sequence[str], remedy: str = "") -> None:
-        self.problems = tuple(problems)
+        self.path, self.problems = path, tuple(problems)
         super().__init__("E_CONFIG", f"config {path}", "; ".join(self.problems), remedy)
 
 
