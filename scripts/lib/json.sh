@@ -87,7 +87,7 @@ def document($name):
       error("\($name): a control character or half a surrogate pair in a string") else . end)
   | (if $parts == [] or ($parts == [$parts[0]] and $words == [] and (contains("{") or contains("[") | not)) then
       error("\($name): empty") else . end)
-  | [try [fromjson] catch "\($name): not JSON: " + (split(" (while parsing")[0])][0]
+  | [try [fromjson] catch ("\($name): not JSON: " + (split(" (while parsing")[0]))][0]
   | if type == "string" then error(.) else .[0] end
   | if type != "object" then error("\($name): not a JSON object")
     elif ([paths | length] | max) > 100 then error("\($name): more than 100 levels") else . end;
