@@ -1,0 +1,22 @@
+"""Throwaway hosts: real systemd booted over an overlay of this machine, deleted afterwards.
+
+`Host` and `HostError` can be imported from here; they are loaded on first use, because the keeper imports this
+package too and must stay small.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyhelpers.testhost.host import Host, HostError
+
+__all__ = ["Host", "HostError"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(name)
+    from pyhelpers.testhost import host
+
+    return getattr(host, name)

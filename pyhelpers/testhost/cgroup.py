@@ -1,0 +1,86 @@
+"""A cgroup of its own for each host, in the unified hierarchy, on pure and on hybrid machines alike.
+
+The hierarchy is reached through a mount that is attached nowhere, so the machine's own mounts do not matter. The
+owner holds a lock on its cgroup; whose lock is free is stale and is swept by the next run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+
+from pyhelpers.sandbox import kernel
+
+PREFIX = "flexkit-"
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove_tree(parent_fd: int, name: str) -> None:
+    """Remove the cgroup NAME and all below it; OSError EBUSY when a process is in one of them."""
+    fd = os.open(name, _DIRECTORY, dir_fd=parent_fd)
+    try:
+        with os.scandir(fd) as entries:
+            children = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for child in children:
+            remove_tree(fd, child)
+    finally:
+        os.close(fd)
+    os.rmdir(name, dir_fd=parent_fd)
+
+
+class Cgroup:
+    """`flexkit-ID` at the root of the unified hierarchy, with `keeper` and `host` below it."""
+
+    def __init__(self, host_id: str) -> None:
+        self.name = PREFIX + host_id
+        self.root_fd = kernel.new_mount("cgroup2")
+        sweep(self.root_fd)
+        os.mkdir(self.name, dir_fd=self.root_fd)
+        self._lock = os.open(self.name, _DIRECTORY, dir_fd=self.root_fd)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        for child in ("keeper", "host"):
+            os.mkdir(child, dir_fd=self._lock)
+
+    def enter(self, child: str) -> None:
+        """Move this process into `keeper` or `host`."""
+        fd = os.open(f"{child}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._lock)
+        try:
+            os.write(fd, b"0")
+        finally:
+            os.close(fd)
+
+    def renew(self, child: str) -> None:
+        """Make CHILD empty: an earlier boot leaves the cgroups of its units."""
+        remove_tree(self._lock, child)
+        os.mkdir(child, dir_fd=self._lock)
+
+    def remove(self) -> None:
+        """Remove it when its processes are gone."""
+        os.close(self._lock)
+        remove_tree(self.root_fd, self.name)
+
+
+def sweep(root_fd: int) -> None:
+    """Remove what killed keepers left; a cgroup that is in use or being removed by another run is left alone."""
+    fd = os.open(".", _DIRECTORY, dir_fd=root_fd)
+    try:
+        names = [name for name in os.listdir(fd) if name.startswith(PREFIX)]
+    finally:
+        os.close(fd)
+    for name in names:
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            _sweep_one(root_fd, name)
+
+
+def _sweep_one(root_fd: int, name: str) -> None:
+    fd = os.open(name, _DIRECTORY, dir_fd=root_fd)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            remove_tree(root_fd, name)
+        except OSError as error:
+            if error.errno != 16:  # EBUSY: its processes are just about to end
+                raise
+    finally:
+        os.close(fd)

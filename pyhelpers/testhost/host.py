@@ -1,0 +1,261 @@
+"""A throwaway host for tests and commands: real systemd in a clone of this machine, deleted afterwards.
+
+The host belongs to a keeper process; this end only asks it. Nothing here changes the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from pyhelpers.sandbox import diff, kernel
+from pyhelpers.sandbox.result import Result
+from pyhelpers.testhost import streams, wire
+from pyhelpers.testhost.ignored import IGNORED
+from pyhelpers.testhost.runner import PATH
+from pyhelpers.tree import Change, matcher
+
+DEFAULT_SIZE = "1g"
+BOOT_SECONDS = 60.0
+Bind = Path | tuple[Path | str, str]
+
+
+class HostError(Exception):
+    """The host could not be made, is off, or broke; what was to be tested did not run."""
+
+
+class Host:
+    """One throwaway host. Use it in a `with`; `down()` ends it too. Safe to use from several threads."""
+
+    def __init__(self, name: str, lifeline: socket.socket, keeper: subprocess.Popen[bytes] | None = None) -> None:
+        self.name = name
+        self._lifeline, self._keeper = lifeline, keeper
+        self._opened: list[int] = []
+
+    @classmethod
+    def clone_of_this_machine(
+        cls,
+        binds: Sequence[Bind] = (),
+        size: str = DEFAULT_SIZE,
+        base: Path | None = None,
+        *,
+        name: str = "",
+        network: bool = False,
+        socket_path: str = "",
+    ) -> Host:
+        """Start a host and wait until its systemd is done starting. Raises HostError.
+
+        binds: read-only paths, or (source, target). size: what the host may write, as tmpfs takes it. base: a root
+        file system to use instead of this machine's. network: share this machine's network (then without
+        CAP_NET_ADMIN and CAP_NET_RAW) instead of having an own one with only `lo`.
+        """
+        name = name or "host-" + uuid.uuid4().hex[:8]
+        if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?", name):
+            raise HostError(f"not a host's name: {name!r} (lower-case letters, digits and hyphens)")
+        resolv_conf = Path("/etc/resolv.conf")
+        wish: wire.Message = {
+            "id": f"{name}-{uuid.uuid4().hex[:6]}",
+            "size": size,
+            "base": str(base or "/"),
+            "clone": base is None,
+            "binds": [_bind(bind) for bind in binds],
+            "network": network,
+            "hostname": os.uname().nodename,
+            "resolv_conf": resolv_conf.read_text() if network and resolv_conf.exists() else "",
+            "socket": socket_path,
+            "boot_seconds": BOOT_SECONDS,
+        }
+        return cls(name, *_start_keeper(wish))
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.down()
+
+    def run(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout: float = 60,
+        cwd: str = "/",
+    ) -> Result:
+        """Run ARGV as root, as a unit of the host's systemd; the environment is ENV alone (a clean one without it).
+
+        Processes that it leaves running stay; output they write after its end is lost.
+        """
+        env = {"PATH": PATH, "LC_ALL": "C"} if env is None else dict(env)
+        with streams.Streams(stdin) as pipes:
+            outcome, _ = self._ask(pipes.theirs, op="run", argv=list(argv), env=env, cwd=cwd, timeout=timeout)
+            stdout, stderr = pipes.finish()
+        return Result(outcome["code"], stdout, stderr, outcome["seconds"], outcome["timed_out"])
+
+    def run_with(self, argv: Sequence[str], fds: Sequence[int], env: Mapping[str, str], timeout: float) -> int:
+        """Run ARGV with the three descriptors FDS as its stdin, stdout and stderr -> exit code."""
+        code, _ = self._ask(fds, op="run", argv=list(argv), env=dict(env), cwd="/", timeout=timeout)
+        return int(code["code"])
+
+    def diff(self, ignore: Sequence[str] = (), *, all_paths: bool = False) -> list[Change]:
+        """What is on the host's disk now and was not before its first boot, without IGNORED unless ALL_PATHS."""
+        reply, fds = self._ask(op="layers")
+        try:
+            changes = [
+                change._replace(path=top.rstrip("/") + change.path)
+                for top, upper, before in zip(reply["paths"], fds[::2], fds[1::2], strict=True)
+                for change in diff.changes(upper, before)
+            ]
+        finally:
+            _close(fds)
+        ignored = matcher([*ignore, *([] if all_paths else IGNORED)])
+        return sorted(change for change in changes if not ignored(change.path))
+
+    def read(self, path: str) -> bytes:
+        """A file's content, as the host sees it (its disk when it is off). Raises OSError as open() does."""
+        with os.fdopen(self._open(path, os.O_RDONLY), "rb") as file:
+            return file.read()
+
+    def write(self, path: str, data: bytes | str, mode: int = 0o644) -> None:
+        """Write a file with exactly MODE; missing directories above it are made with 0755."""
+        if parent := path.rpartition("/")[0].strip("/"):
+            self._make_directories(parent)
+        with os.fdopen(self._open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            os.fchmod(file.fileno(), mode)
+
+    @property
+    def netns(self) -> int:
+        """A descriptor of the host's network namespace, open until the host is down. Each boot makes a new one."""
+        _, (fd,) = self._ask(op="netns")
+        self._opened.append(fd)
+        return fd
+
+    @property
+    def state(self) -> str:
+        """`off`, or what `systemctl is-system-running` says in it."""
+        reply, _ = self._ask(op="state")
+        return str(reply["state"])
+
+    def reboot(self, timeout: float = BOOT_SECONDS) -> None:
+        """`systemctl reboot` in the host, then wait until it has booted again."""
+        self._ask(op="reboot", timeout=timeout)
+
+    def power_cut(self, boot: bool = True, timeout: float = BOOT_SECONDS) -> None:
+        """Kill everything in the host at once; then boot it again from the same disk unless BOOT is False."""
+        self._ask(op="cut")
+        if boot:
+            self.boot(timeout)
+
+    def boot(self, timeout: float = BOOT_SECONDS) -> None:
+        """Start a host that is off."""
+        self._ask(op="boot", timeout=timeout)
+
+    def detach(self) -> None:
+        """Let the host outlive this process; it was given a socket path to be found by."""
+        self._ask(op="detach")
+
+    def down(self) -> None:
+        """End the host and delete it: when this returns, none of its processes, mounts and cgroups is left."""
+        if self._lifeline.fileno() < 0:
+            return
+        try:
+            _, (gone,) = self._ask(op="down")
+        except HostError:  # its keeper is gone already
+            pass
+        else:
+            os.read(gone, 1)
+            os.close(gone)
+        self._lifeline.close()
+        _close(self._opened)
+        if self._keeper is not None:
+            self._keeper.wait()
+
+    def _open(self, path: str, flags: int, mode: int = 0) -> int:
+        _, (root,) = self._ask(op="root")
+        try:
+            return kernel.open_inside(root, path, flags, mode)
+        finally:
+            os.close(root)
+
+    def _make_directories(self, path: str) -> None:
+        try:
+            os.close(self._open(path, os.O_PATH | os.O_DIRECTORY))
+        except FileNotFoundError:
+            above, _, name = path.rpartition("/")
+            if above:
+                self._make_directories(above)
+            parent = self._open(above or "/", os.O_PATH | os.O_DIRECTORY)
+            os.mkdir(name, dir_fd=parent)
+            os.chmod(name, 0o755, dir_fd=parent)
+            os.close(parent)
+
+    def _ask(self, fds: Sequence[int] = (), /, **request: object) -> tuple[wire.Message, list[int]]:
+        """Send one request and wait for its answer."""
+        return ask(self._lifeline, request, fds)
+
+
+def ask(lifeline: socket.socket, request: wire.Message, fds: Sequence[int] = ()) -> tuple[wire.Message, list[int]]:
+    """Send one request with a socket for the answer -> the answer. Raises HostError."""
+    ours, theirs = wire.pair()
+    with ours:
+        try:
+            wire.send(lifeline, request, [theirs.fileno(), *fds])
+        except OSError as error:
+            raise HostError(f"the host's keeper is gone ({error.strerror})") from None
+        finally:
+            theirs.close()
+        reply = wire.receive(ours)
+    if reply is None:
+        raise HostError("the host's keeper has ended")
+    if "error" in reply[0]:
+        raise HostError(reply[0]["error"])
+    return reply
+
+
+def _start_keeper(wish: wire.Message) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    ours, theirs = wire.pair()
+    log = os.memfd_create("keeper-log")
+    project = str(Path(__file__).resolve().parents[2])
+    try:
+        keeper = subprocess.Popen(
+            [sys.executable, "-S", "-m", "pyhelpers.testhost.keeper", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+            env={"PATH": PATH, "PYTHONPATH": project, "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+        theirs.close()
+        try:
+            ask(ours, wish)
+        except BaseException as error:
+            ours.close()
+            keeper.wait()
+            text = os.pread(log, 20_000, 0).decode(errors="replace").strip()
+            if isinstance(error, HostError):
+                raise HostError(f"{error}\n{text}".strip()) from None
+            raise
+    finally:
+        os.close(log)
+    return ours, keeper
+
+
+def _bind(bind: Bind) -> list[str]:
+    source, target = bind if isinstance(bind, tuple) else (bind, str(bind))
+    return [str(Path(source).resolve()), target]
+
+
+def _close(fds: list[int]) -> None:
+    while fds:
+        os.close(fds.pop())
