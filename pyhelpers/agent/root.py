@@ -1,0 +1,136 @@
+"""Where the agent lives: resolving the host root, linking a host that an earlier release installed, making, removing.
+
+The rules are those of docs/host-root.md. Nothing here touches anything but the root, its own directories and the one
+link `/opt/unbounded -> /usr/local`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass, field
+
+from pyhelpers import contract
+from pyhelpers.agent import selinux
+from pyhelpers.agent.failure import AgentError
+from pyhelpers.host import Host
+
+SUBDIRECTORIES = ("bin", f"lib/{contract.LIB_NAME}", "libexec")
+ATTEMPTS = 10  # of linking, when others change the same root meanwhile
+
+
+def resolve(host: Host, path: str) -> str:
+    """`path` with links resolved in its longest existing leading part and the rest appended."""
+    parts = [p for p in path.split("/") if p]
+    for n in range(len(parts), 0, -1):
+        leading = "/" + "/".join(parts[:n])
+        if host.stat(leading) is not None:
+            return "/".join([host.realpath(leading).rstrip("/"), *parts[n:]])
+    return "/" + "/".join(parts)
+
+
+def markers(host: Host, root: str) -> list[str]:
+    """The entries below `root` that show that an agent is installed there; a dangling link counts."""
+    slots = [f"lib/{contract.LIB_NAME}/{contract.BINARY_NAME}-{slot}" for slot in contract.SLOTS]
+    links = [f"lib/{contract.LIB_NAME}/{name}" for name in (contract.CURRENT, contract.LAST_GOOD)]
+    return [name for name in (f"bin/{contract.BINARY_NAME}", *slots, *links) if host.present(f"{root}/{name}")]
+
+
+def planned(host: Host) -> str:
+    """What the root will be after linking; changes nothing."""
+    if not host.present(contract.HOST_ROOT) and markers(host, contract.LEGACY_ROOT):
+        return resolve(host, contract.LEGACY_ROOT)
+    if host.link_target(contract.HOST_ROOT) == contract.LEGACY_ROOT and not markers(host, contract.LEGACY_ROOT):
+        parent, _, name = contract.HOST_ROOT.rpartition("/")
+        return f"{resolve(host, parent)}/{name}"
+    return resolve(host, contract.HOST_ROOT)
+
+
+def link(host: Host) -> None:
+    """Link the root to the legacy root when a release before the host root lives there. AgentError: it cannot be.
+
+    Safe when several run at once: whatever another one did in between is looked at again.
+    """
+    for _ in range(ATTEMPTS):
+        try:
+            return _link_once(host)
+        except OSError as error:
+            if error.errno not in (errno.EISDIR, errno.EEXIST, errno.ENOENT):
+                raise
+    raise AgentError(f"{contract.HOST_ROOT} keeps changing: is another installation running?")
+
+
+def _link_once(host: Host) -> None:
+    root, legacy = contract.HOST_ROOT, contract.LEGACY_ROOT
+    behind = markers(host, legacy)
+    target = host.link_target(root)
+    if target is not None:
+        if target == legacy and not behind:
+            host.unlink(root)
+    elif not host.present(root):
+        if behind:
+            host.make_directory(os.path.dirname(root))  # noqa: PTH120
+            host.link(root, legacy)
+    elif not host.is_directory(root):
+        raise AgentError(f"{root} is neither a directory nor a link: move it away")
+    elif behind and markers(host, root):
+        raise AgentError(f"an agent is installed under both {root} and {legacy}: run reset, then install again")
+    elif behind:
+        raise AgentError(
+            f"an agent is installed under {legacy} ({legacy}/{behind[0]}), but {root} is a directory: remove {root} "
+            f"if it is not needed, so that it can be linked, or run reset and remove the agent from {legacy}"
+        )
+
+
+def prepare(host: Host) -> list[str]:
+    """Make the root and its directories, 0755; existing ones keep their modes. Returns what was made."""
+    if host.link_target(contract.HOST_ROOT) == contract.LEGACY_ROOT:
+        return []
+    root = resolve(host, contract.HOST_ROOT)
+    made: list[str] = []
+    for directory in (root, *(f"{root}/{name}" for name in SUBDIRECTORIES)):
+        if host.stat(directory) is None and host.present(directory):
+            raise AgentError(f"{directory} is a link to {host.link_target(directory)}, which does not exist")
+        if host.stat(directory) is None:
+            made += host.make_directory(directory)
+        elif not host.is_directory(host.realpath(directory)):
+            raise AgentError(f"{directory} is not a directory: move it away")
+    selinux.relabel(host, made)
+    return made
+
+
+@dataclass
+class Removal:
+    """What became of the root. held: what a directory that stays still holds."""
+
+    removed: bool
+    held: list[str] = field(default_factory=list)
+
+
+def remove(host: Host) -> Removal:
+    """Take the root away as far as it is ours: the link to exactly the legacy root, or an empty directory."""
+    root = contract.HOST_ROOT
+    target = host.link_target(root)
+    if target is not None:
+        return Removal(target == contract.LEGACY_ROOT and host.unlink(root))
+    if not host.is_directory(root):
+        return Removal(False)
+    layout = f"{root}/lib/{contract.LIB_NAME}"
+    if host.is_directory(layout) and not host.names(layout):
+        host.remove_directory(layout)
+    held = _held(host, root)
+    if held:
+        return Removal(False, held)
+    for name in host.names(root):
+        host.remove_directory(f"{root}/{name}")
+    host.remove_directory(root)
+    return Removal(True)
+
+
+def _held(host: Host, root: str) -> list[str]:
+    """What keeps the root: its entries that are no directories, and the entries of its directories."""
+    held = []
+    for name in host.names(root):
+        path = f"{root}/{name}"
+        held += [f"{path}/{n}" for n in host.names(path)] if host.is_directory(path) else [path]
+    return held
