@@ -65,7 +65,7 @@ def sweep(root_fd: int) -> None:
     """Remove what killed keepers left; a cgroup that is in use or being removed by another run is left alone."""
     fd = os.open(".", _DIRECTORY, dir_fd=root_fd)
     try:
-        names = [name for name in os.listdir(fd) if name.startswith(PREFIX)]
+        names = [name for name in os.listdir(fd) if name.startswith(PREFIX)]  # noqa: PTH208 - a descriptor
     finally:
         os.close(fd)
     for name in names:

@@ -5,6 +5,7 @@ The host belongs to a keeper process; this end only asks it. Nothing here change
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -17,7 +18,7 @@ from types import TracebackType
 
 from pyhelpers.sandbox import diff, kernel
 from pyhelpers.sandbox.result import Result
-from pyhelpers.testhost import streams, wire
+from pyhelpers.testhost import names, streams, wire
 from pyhelpers.testhost.ignored import IGNORED
 from pyhelpers.testhost.runner import PATH
 from pyhelpers.tree import Change, matcher
@@ -48,7 +49,6 @@ class Host:
         *,
         name: str = "",
         network: bool = False,
-        socket_path: str = "",
     ) -> Host:
         """Start a host and wait until its systemd is done starting. Raises HostError.
 
@@ -69,7 +69,6 @@ class Host:
             "network": network,
             "hostname": os.uname().nodename,
             "resolv_conf": resolv_conf.read_text() if network and resolv_conf.exists() else "",
-            "socket": socket_path,
             "boot_seconds": BOOT_SECONDS,
         }
         return cls(name, *_start_keeper(wish))
@@ -159,25 +158,44 @@ class Host:
         """Start a host that is off."""
         self._ask(op="boot", timeout=timeout)
 
-    def detach(self) -> None:
-        """Let the host outlive this process; it was given a socket path to be found by."""
-        self._ask(op="detach")
+    def hand_over(self) -> str:
+        """Let the host live on without this process -> the name to find it by; this object is then done with it."""
+        with names.claim(self.name) as listener:
+            try:
+                self._ask([listener.fileno()], op="detach")
+            except BaseException:
+                names.release(self.name)
+                raise
+        self._forget()
+        return self.name
+
+    @classmethod
+    def named(cls, name: str) -> Host:
+        """The host NAME that another process handed over. Raises HostError when there is none."""
+        lifeline = names.connect(name)
+        if lifeline is None:
+            raise HostError(f"no host {name} (flexkit host list shows them)")
+        return cls(name, lifeline)
 
     def down(self) -> None:
         """End the host and delete it: when this returns, none of its processes, mounts and cgroups is left."""
         if self._lifeline.fileno() < 0:
             return
-        try:
+        with contextlib.suppress(HostError):  # its keeper is gone already
             _, (gone,) = self._ask(op="down")
-        except HostError:  # its keeper is gone already
-            pass
-        else:
             os.read(gone, 1)
             os.close(gone)
+        if self._keeper is not None:
+            self._keeper.wait()
+        else:
+            names.release(self.name)
+        self._forget()
+
+    def _forget(self) -> None:
         self._lifeline.close()
         _close(self._opened)
         if self._keeper is not None:
-            self._keeper.wait()
+            self._keeper.returncode = 0  # whether it has ended or lives on: nobody here will ask again
 
     def _open(self, path: str, flags: int, mode: int = 0) -> int:
         _, (root,) = self._ask(op="root")

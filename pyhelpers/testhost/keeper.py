@@ -37,7 +37,6 @@ class Spec:
     network: bool
     hostname: str
     resolv_conf: str
-    socket: str  # path of a socket to answer at, "" for none
     boot_seconds: float
 
 
@@ -50,33 +49,20 @@ def main() -> int:
     message, (answer_fd,) = first
     spec = Spec(**message)
     cgroup = Cgroup(spec.id)
-    listener = _listen(spec.socket) if spec.socket else None
     gone_read, gone_write = os.pipe()  # closed by the guard's end: then nothing is left
     kernel.unshare(kernel.NEWPID)
     pid = os.fork()
     if pid == 0:
         os.close(gone_write)
-        _child(spec, cgroup, lifeline, listener, answer_fd, gone_read)
+        _child(spec, cgroup, lifeline, answer_fd, gone_read)
     for fd in (lifeline.detach(), answer_fd, gone_read):
         os.close(fd)
     os.waitpid(pid, 0)
-    if spec.socket:
-        Path(spec.socket).unlink(missing_ok=True)
     cgroup.remove()
     return 0
 
 
-def _listen(path: str) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    listener.bind(path)
-    Path(path).chmod(0o600)
-    listener.listen()
-    return listener
-
-
-def _child(
-    spec: Spec, cgroup: Cgroup, lifeline: socket.socket, listener: socket.socket | None, answer_fd: int, gone: int
-) -> None:
+def _child(spec: Spec, cgroup: Cgroup, lifeline: socket.socket, answer_fd: int, gone: int) -> None:
     """Pid 1 of the host's keeper: build, boot, answer; never returns."""
     answer = socket.socket(fileno=answer_fd)
     try:
@@ -89,11 +75,7 @@ def _child(
         service.machine.boot(spec.boot_seconds)
         wire.send(answer, {})
         answer.close()
-        while listener is not None:
-            client, _ = listener.accept()
-            wire.allow_large(client)
-            threading.Thread(target=service.serve, args=(client, False), daemon=True).start()
-        threading.Event().wait()  # the lifeline's thread ends the process
+        threading.Event().wait()  # the threads that serve end the process
     except BaseException as error:
         traceback.print_exc()
         wire.send(answer, {"error": str(error)})

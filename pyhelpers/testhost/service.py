@@ -38,6 +38,12 @@ class Service:
         if is_lifeline and not self._detached:
             os._exit(0)
 
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            client, _ = listener.accept()
+            wire.allow_large(client)
+            threading.Thread(target=self.serve, args=(client, False), daemon=True).start()
+
     def _answer(self, message: wire.Message, fds: list[int]) -> None:
         answer = socket.socket(fileno=fds[0])
         try:
@@ -105,7 +111,9 @@ class Service:
         return {"state": self._inside("systemctl", "is-system-running").strip()}, []
 
     def do_detach(self, fds: list[int]) -> tuple[wire.Message, list[int]]:
-        """Go on when the lifeline ends."""
+        """Go on when the lifeline ends: whoever connects to the listening socket that is sent may ask from now on."""
+        listener = socket.socket(fileno=os.dup(fds[1]))
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
         self._detached = True
         return {}, []
 
