@@ -331,6 +331,7 @@ class RecordingHost(RootedHost):
 
     A command succeeds silently unless `answers` has an entry for the beginning of its words; `tools` are the
     executables that it has; `stop_before` N raises KeyboardInterrupt instead of the change number N, as a kill would.
+    `user_id` and `room` (free bytes) are what it says of itself.
     """
 
     def __init__(self, prefix: Path, tools: Sequence[str] = ("systemctl",), stop_before: int = -1) -> None:
@@ -338,6 +339,7 @@ class RecordingHost(RootedHost):
         self.events: list[tuple[str, str]] = []
         self.answers: dict[str, Completed] = {}
         self.tools, self.stop_before, self.mounted = set(tools), stop_before, list[Mount]()
+        self.user_id, self.room = 0, 1 << 40
 
     def will(self, action: str, path: str) -> None:
         if len(self.events) == self.stop_before:
@@ -346,6 +348,13 @@ class RecordingHost(RootedHost):
 
     def mounts(self) -> list[Mount]:
         return self.mounted
+
+    def user(self) -> int:
+        return self.user_id
+
+    def space(self, path: str) -> os.statvfs_result:
+        blocks = self.room // 4096
+        return os.statvfs_result((4096, 4096, blocks, blocks, blocks, 1 << 20, 1 << 20, 1 << 20, 0, 255))
 
     def find(self, tool: str) -> str | None:
         return f"/usr/bin/{tool}" if tool in self.tools else None
