@@ -6,8 +6,10 @@ import tempfile
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from pyhelpers import contract
+from pyhelpers.agent import build as agent
 from pyhelpers.release.archive import archive, checksums
 from pyhelpers.release.executable import executable
 from pyhelpers.release.source import CHECKOUT, agent_files, dependency_files, git_commit, source_time
@@ -35,14 +37,15 @@ class Build:
 def module(build: Build) -> bytes:
     """The text of pyhelpers/agent/_build.py."""
     when = datetime.fromtimestamp(build.seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    facts = {
+    facts: dict[str, Any] = {
         "version": build.version,
         "git_commit": build.commit,
         "build_time": when,
         "legacy": build.legacy,
         "fault": build.fault,
     }
-    return f'"""Written by `flexkit release`."""\n\nBUILD = {facts!r}\n'.encode()
+    lines = agent.Build(**facts).lines()
+    return f'"""Written by `flexkit release`."""\n\nBUILD = {facts!r}\nVERSION_LINES = {lines!r}\n'.encode()
 
 
 def contents(build: Build) -> dict[str, bytes]:

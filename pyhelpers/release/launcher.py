@@ -8,6 +8,17 @@ import sys
 if sys.version_info < (3, 9):  # noqa: UP036 - hosts have older ones
     sys.exit("Command execution failed: python3 >= 3.9 is needed, this is %d.%d" % sys.version_info[:2])  # noqa: UP031
 
+if sys.argv[1:] == ["version"]:
+    # Callers wait for this answer, so it costs what Python costs: one small import, and no clean-up at exit.
+    import os
+
+    from pyhelpers.agent._build import BUILD, VERSION_LINES  # type: ignore[import-not-found]
+
+    if not BUILD["fault"]:
+        sys.stdout.write(VERSION_LINES)
+        sys.stdout.flush()
+        os._exit(0)
+
 from pyhelpers.agent.cli import main
 
 sys.exit(main(sys.argv[1:]))
