@@ -23,7 +23,7 @@ flexnode_known_paths() {
     "$FLEXNODE_UNIT_DIR/$FLEXNODE_RECOVERY_UNIT" "$FLEXNODE_UNIT_DIR/$FLEXNODE_FIRST_BOOT_UNIT" \
     "$FLEXNODE_UNIT_DIR/$FLEXNODE_AGENT_WANTED_BY.wants/$FLEXNODE_AGENT_UNIT" \
     "$FLEXNODE_UNIT_DIR/$FLEXNODE_AGENT_WANTED_BY.wants/$FLEXNODE_FIRST_BOOT_UNIT" "$@"; do
-    flexnode_add_path "$flexnode_kn_name"
+    [ -z "$flexnode_kn_name" ] || flexnode_add_path "$flexnode_kn_name"
   done
 }
 
@@ -242,7 +242,7 @@ flexnode_print_lines() {
 # flexnode_journal_close: adds `done`, unless an unfinished bootstrap goes on. Prints E_STATE and returns its code.
 flexnode_journal_close() {
   [ -z "$FLEXNODE_J_KEEP_OPEN" ] || return 0
-  flexnode_jc_word=done # what a torn line has of it is there already
+  flexnode_jc_word='done' # what a torn line has of it is there already
   if { printf '%s\n' "${flexnode_jc_word#"$FLEXNODE_J_TORN"}" >>"$FLEXNODE_JOURNAL"; } 2>/dev/null; then
     flexnode_sync "$FLEXNODE_JOURNAL" && return
   fi

@@ -108,7 +108,7 @@ flexnode_mount_of() {
   FLEXNODE_RESULT="$1 is on $flexnode_mo_text"
 }
 
-# flexnode_probe DIR ID STEP: proves that DIR, or the nearest ancestor that exists, can hold an executable: creates,
+# flexnode_probe DIR ID STEP [REMEDY]: proves that DIR, or the nearest ancestor that exists, can hold an executable: creates,
 # writes, chmods, executes, renames and deletes a file there. Otherwise prints the error ID with the evidence and
 # returns its code. Access bits say nothing: root may write to what is mounted read-only.
 flexnode_probe() {
@@ -123,7 +123,7 @@ flexnode_probe() {
     ! flexnode_exists "$flexnode_pr_left" || flexnode_x rm -f -- "$flexnode_pr_left"
   done
   flexnode_mount_of "$flexnode_pr_dir"
-  flexnode_error "$2" "$3" "cannot $flexnode_pr_words in $flexnode_pr_dir: $FLEXNODE_RESULT"
+  flexnode_error "$2" "$3" "cannot $flexnode_pr_words in $flexnode_pr_dir: $FLEXNODE_RESULT" "${4-}"
 }
 
 # flexnode_try_probe: the steps of the probe; prints the one that failed, with the reason if there is one.

@@ -54,3 +54,9 @@ flexnode_error() {
   flexnode_line 31 error: "$2: $3; ${4:-$(flexnode_remedy "$1")} [$1]"
   return "$(flexnode_exit_code "$1")"
 }
+
+# flexnode_open_log: can the file of --log be written? Prints E_USAGE and returns its code.
+flexnode_open_log() {
+  [ -z "$FLEXNODE_OPT_LOG" ] || { true >>"$FLEXNODE_OPT_LOG"; } 2>/dev/null ||
+    flexnode_error E_USAGE options "cannot write the log $FLEXNODE_OPT_LOG" 'name another file'
+}

@@ -151,6 +151,5 @@ flexnode_act_move() {
 flexnode_try() {
   flexnode_tr_step=$1
   shift
-  flexnode_tr_words=$("$@" 2>&1 </dev/null 9>&-) && return
-  flexnode_error E_TARGET "$flexnode_tr_step" "${flexnode_tr_words##*: }"
+  flexnode_words "$@" || flexnode_error E_TARGET "$flexnode_tr_step" "$FLEXNODE_RESULT"
 }

@@ -52,6 +52,14 @@ flexnode_wait() {
   return "$1"
 }
 
+# flexnode_words COMMAND…: the same; sets FLEXNODE_RESULT to its output and complaints, from the last `: ` on.
+flexnode_words() {
+  FLEXNODE_RESULT=$("$@" 2>&1 </dev/null 9>&-)
+  set -- "$?"
+  FLEXNODE_RESULT=${FLEXNODE_RESULT##*: }
+  return "$1"
+}
+
 # flexnode_has TOOL: is there such a command?
 flexnode_has() { command -v "$1" >/dev/null 2>&1; }
 
