@@ -11,6 +11,7 @@ import fcntl
 import os
 
 from pyhelpers.sandbox import kernel
+from pyhelpers.testhost import devices
 
 PREFIX = "flexkit-"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -39,6 +40,7 @@ class Cgroup:
         os.mkdir(self.name, dir_fd=self.root_fd)
         self._lock = os.open(self.name, _DIRECTORY, dir_fd=self.root_fd)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.disks_forbidden = devices.forbid_disks(self._lock)
         for child in ("keeper", "host"):
             os.mkdir(child, dir_fd=self._lock)
 

@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
@@ -20,7 +21,7 @@ from pyhelpers.sandbox import diff, kernel
 from pyhelpers.sandbox.result import Result
 from pyhelpers.testhost import names, streams, wire
 from pyhelpers.testhost.ignored import IGNORED
-from pyhelpers.testhost.runner import PATH
+from pyhelpers.testhost.runner import PATH, Command
 from pyhelpers.tree import Change, matcher
 
 DEFAULT_SIZE = "1g"
@@ -93,16 +94,29 @@ class Host:
 
         Processes that it leaves running stay; output they write after its end is lost.
         """
-        env = {"PATH": PATH, "LC_ALL": "C"} if env is None else dict(env)
+        command = Command(list(argv), {"PATH": PATH, "LC_ALL": "C"} if env is None else dict(env), cwd, timeout)
         with streams.Streams(stdin) as pipes:
-            outcome, _ = self._ask(pipes.theirs, op="run", argv=list(argv), env=env, cwd=cwd, timeout=timeout)
+            outcome, _ = self._ask(pipes.theirs, op="run", **asdict(command))
             stdout, stderr = pipes.finish()
         return Result(outcome["code"], stdout, stderr, outcome["seconds"], outcome["timed_out"])
 
-    def run_with(self, argv: Sequence[str], fds: Sequence[int], env: Mapping[str, str], timeout: float) -> int:
-        """Run ARGV with the three descriptors FDS as its stdin, stdout and stderr -> exit code."""
-        code, _ = self._ask(fds, op="run", argv=list(argv), env=dict(env), cwd="/", timeout=timeout)
-        return int(code["code"])
+    def run_with(
+        self,
+        argv: Sequence[str],
+        fds: Sequence[int],
+        env: Mapping[str, str],
+        timeout: float | None = None,
+        cwd: str = "/",
+        *,
+        terminal: bool = False,
+    ) -> int:
+        """Run ARGV with the three descriptors FDS as its stdin, stdout and stderr -> exit code.
+
+        terminal: the first two are a terminal; the command gets one of its own whose other end they are.
+        """
+        command = Command(list(argv), dict(env), cwd, timeout, terminal)
+        outcome, _ = self._ask(fds, op="run", **asdict(command))
+        return int(outcome["code"])
 
     def diff(self, ignore: Sequence[str] = (), *, all_paths: bool = False) -> list[Change]:
         """What is on the host's disk now and was not before its first boot, without IGNORED unless ALL_PATHS."""
@@ -197,12 +211,18 @@ class Host:
         if self._keeper is not None:
             self._keeper.returncode = 0  # whether it has ended or lives on: nobody here will ask again
 
-    def _open(self, path: str, flags: int, mode: int = 0) -> int:
-        _, (root,) = self._ask(op="root")
+    @contextlib.contextmanager
+    def root(self) -> Iterator[int]:
+        """A descriptor of the host's root directory, as the host sees it (of its disk when it is off)."""
+        _, (fd,) = self._ask(op="root")
         try:
-            return kernel.open_inside(root, path, flags, mode)
+            yield fd
         finally:
-            os.close(root)
+            os.close(fd)
+
+    def _open(self, path: str, flags: int, mode: int = 0) -> int:
+        with self.root() as fd:
+            return kernel.open_inside(fd, path, flags, mode)
 
     def _make_directories(self, path: str) -> None:
         try:

@@ -96,7 +96,8 @@ def _build(spec: Spec, cgroup: Cgroup) -> tuple[Layers, Machine]:
     targets = [(target, Path(f"/proc/self/fd/{fd}").is_dir()) for fd, (_, target) in zip(sources, spec.binds)]
     layers.make(lambda root: prepare(root, targets, spec.resolv_conf))
     binds = [(_reachable(i, fd), target) for i, (fd, (_, target)) in enumerate(zip(sources, spec.binds))]
-    return layers, Machine(arguments(spec.id, spec.hostname, spec.network, binds), cgroup)
+    argv = arguments(spec.id, spec.hostname, spec.network, not cgroup.disks_forbidden, binds)
+    return layers, Machine(argv, cgroup)
 
 
 def _reachable(number: int, fd: int) -> str:

@@ -24,11 +24,13 @@ REBOOT_EXIT = 133  # with --keep-unit systemd-nspawn exits when the host reboots
 DROPPED = ("CAP_SYS_TIME", "CAP_SYS_MODULE", "CAP_SYS_RAWIO")
 # Not given either to a host that shares the machine's network.
 DROPPED_WITH_NETWORK = ("CAP_NET_ADMIN", "CAP_NET_RAW")
+# Not given where the kernel cannot keep the host from opening the machine's disks.
+DROPPED_WITH_DISKS = ("CAP_MKNOD",)
 
 
-def arguments(name: str, hostname: str, network: bool, binds: list[tuple[str, str]]) -> list[str]:
-    """The call of systemd-nspawn; `binds`: (source, target), read-only in the host."""
-    dropped = DROPPED + (DROPPED_WITH_NETWORK if network else ())
+def arguments(name: str, hostname: str, network: bool, disks: bool, binds: list[tuple[str, str]]) -> list[str]:
+    """The call of systemd-nspawn; `disks`: they could be opened; `binds`: (source, target), read-only in the host."""
+    dropped = DROPPED + (DROPPED_WITH_NETWORK if network else ()) + (DROPPED_WITH_DISKS if disks else ())
     return [
         *("systemd-nspawn", "--quiet", "--boot", f"--directory={ROOT}", f"--machine={name}", f"--hostname={hostname}"),
         *("--register=no", "--keep-unit", "--console=pipe", "--notify-ready=yes"),

@@ -25,6 +25,7 @@ SYSTEMD_VARIABLES = (
 SHELL = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 STOP_SECONDS = 5.0
+UNIT_PREFIX = "flexkit-run-"
 
 _numbers = itertools.count(1)
 
@@ -44,36 +45,46 @@ def enter(leader: int, argv: Sequence[str]) -> list[str]:
     return ["nsenter", f"--target={leader}", "-m", "-u", "-i", "-n", "-p", "setpriv", bounding, "--", *argv]
 
 
-def as_unit(unit: str, argv: Sequence[str], env: dict[str, str], cwd: str) -> list[str]:
-    """The call of systemd-run; values of `env` are taken from its own environment, so they are in no argument."""
-    unset = " ".join(name for name in SYSTEMD_VARIABLES if name not in env)
+@dataclass(frozen=True)
+class Command:
+    """What to run. timeout: seconds, None for no limit. terminal: give it one, of which stdin and stdout are ends."""
+
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str = "/"
+    timeout: float | None = None
+    terminal: bool = False
+
+
+def as_unit(unit: str, command: Command) -> list[str]:
+    """The call of systemd-run; values of the environment are taken from its own, so they are in no argument."""
+    unset = " ".join(name for name in SYSTEMD_VARIABLES if name not in command.env)
     return [
-        *("systemd-run", "--quiet", "--pipe", "--wait", "--collect", f"--unit={unit}", f"--working-directory={cwd}"),
+        *("systemd-run", "--quiet", "--wait", "--collect", "--pty" if command.terminal else "--pipe"),
+        *(f"--unit={unit}", f"--working-directory={command.cwd}"),
         f"--description={unit}",  # else the arguments stand in the host's journal
         *("--property=KillMode=process", f"--property=UnsetEnvironment={unset}"),  # what it starts may outlive it
-        *(f"--setenv={name}" for name in env),
+        *(f"--setenv={name}" for name in command.env),
         "--",
-        *(argument.replace("$", "$$") for argument in (*SHELL, *argv)),  # systemd would put variables in
+        *(argument.replace("$", "$$") for argument in (*SHELL, *command.argv)),  # systemd would put variables in
     ]
 
 
-def run(
-    leader: int, argv: Sequence[str], env: dict[str, str], cwd: str, timeout: float, fds: Sequence[int], caller: int
-) -> Outcome:
-    """Run ARGV with the three descriptors FDS; killed after TIMEOUT s, or when the socket CALLER hangs up."""
+def run(leader: int, command: Command, fds: Sequence[int], caller: int) -> Outcome:
+    """Run it with the three descriptors FDS; killed after its timeout, or when the socket CALLER hangs up."""
     started = time.monotonic()
-    unit = f"flexkit-run-{next(_numbers)}.service"
+    unit = f"{UNIT_PREFIX}{next(_numbers)}.service"
     process = subprocess.Popen(
-        enter(leader, as_unit(unit, argv, env, cwd)),
+        enter(leader, as_unit(unit, command)),
         stdin=fds[0],
         stdout=fds[1],
         stderr=fds[2],
-        env={"PATH": PATH, **env},
+        env={"PATH": PATH, **command.env},
     )
-    ended = _wait(process, timeout, caller)
+    ended = _wait(process, command.timeout, caller)
     if not ended:
-        kill = ["systemctl", "kill", "--kill-who=all", "--signal=KILL", unit]
-        subprocess.run(enter(leader, kill), check=False, capture_output=True, timeout=STOP_SECONDS, env={"PATH": PATH})
+        kill = enter(leader, ["systemctl", "kill", "--kill-who=all", "--signal=KILL", unit])
+        subprocess.run(kill, check=False, capture_output=True, timeout=STOP_SECONDS, env={"PATH": PATH})
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(STOP_SECONDS)
         process.kill()
@@ -83,13 +94,13 @@ def run(
     return Outcome(code, time.monotonic() - started, not ended)
 
 
-def _wait(process: subprocess.Popen[bytes], timeout: float, caller: int) -> bool:
+def _wait(process: subprocess.Popen[bytes], timeout: float | None, caller: int) -> bool:
     """Whether PROCESS ended by itself in time, with its caller still there."""
     end = os.pidfd_open(process.pid)
     try:
         poll = select.poll()
         poll.register(end, select.POLLIN)
         poll.register(caller, 0)  # POLLHUP alone
-        return any(fd == end for fd, _ in poll.poll(timeout * 1000))
+        return any(fd == end for fd, _ in poll.poll(None if timeout is None else timeout * 1000))
     finally:
         os.close(end)

@@ -11,6 +11,7 @@ import subprocess
 import threading
 import traceback
 from dataclasses import asdict
+from typing import Any
 
 from pyhelpers.testhost import runner, wire
 from pyhelpers.testhost.machine import Machine
@@ -65,11 +66,9 @@ class Service:
             for fd in fds[1:]:
                 os.close(fd)
 
-    def do_run(
-        self, fds: list[int], argv: list[str], env: dict[str, str], cwd: str, timeout: float
-    ) -> tuple[wire.Message, list[int]]:
+    def do_run(self, fds: list[int], **command: Any) -> tuple[wire.Message, list[int]]:
         """Run a command with the descriptors after the answer's as its stdin, stdout, stderr."""
-        return asdict(runner.run(self._leader(), argv, env, cwd, timeout, fds[1:], fds[0])), []
+        return asdict(runner.run(self._leader(), runner.Command(**command), fds[1:], fds[0])), []
 
     def do_root(self, fds: list[int]) -> tuple[wire.Message, list[int]]:
         """The host's root directory: as the host sees it, or what is on its disk when it is off."""
