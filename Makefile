@@ -32,9 +32,12 @@ test-install: setup ## the tests of the scripts, in sandboxes, as root
 test-hosts: setup ## the tests on throwaway hosts
 	@$(FLEXKIT) test tests/hosts
 
-test: setup ## lint, unit, test-install, test-hosts
+test-faults: setup ## the scripts killed at evenly spread system calls
+	@$(FLEXKIT) test tests/faults
+
+test: setup ## lint, unit, test-install, test-faults, test-hosts
 	@./tools/lint
-	@$(FLEXKIT) test tests/unit tests/scripts tests/hosts
+	@$(FLEXKIT) test
 
 bench: setup ## measurements, side by side in one run
 	@$(FLEXKIT) bench
@@ -42,4 +45,4 @@ bench: setup ## measurements, side by side in one run
 mutants: setup ## check that test-install catches the listed one-line faults
 	@$(FLEXKIT) mutants
 
-.PHONY: help setup scripts release demo lint unit test-install test-hosts test bench mutants
+.PHONY: help setup scripts release demo lint unit test-install test-hosts test-faults test bench mutants

@@ -18,7 +18,7 @@ from pyhelpers.sandbox import Server
 from pyhelpers.suites import junit, tap
 from pyhelpers.suites.case import Case, FileReport
 
-DRIVERS = ("tests/scripts", "tests/hosts", "tests/unit/sandbox", "tests/unit/suites")
+DRIVERS = ("tests/scripts", "tests/faults", "tests/hosts", "tests/unit/sandbox", "tests/unit/testhost")
 FILE_TIMEOUT_S = 600
 JUNIT_INSIDE = "/flexkit-junit.xml"
 
