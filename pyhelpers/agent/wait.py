@@ -54,11 +54,11 @@ def until(ready: Callable[[], bool], changes: int, ended: int | None, seconds: f
             poll.register(fd, select.POLLIN)
     while not ready():
         left = deadline - time.monotonic()
-        events = dict(poll.poll(max(left, 0) * 1000))
+        if left <= 0:
+            return "timeout"
+        events = dict(poll.poll(left * 1000))
         if changes in events:
             os.read(changes, 65536)
         elif ended in events:
             return "ready" if ready() else "ended"
-        elif left <= 0:
-            return "timeout"
     return "ready"
