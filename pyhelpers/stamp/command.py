@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pyhelpers.stamp.blocks import StampError, stamp
-from pyhelpers.stamp.generate import generated
+from pyhelpers.stamp.generate import documents, libraries
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -16,11 +16,12 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def wanted(checkout: Path) -> dict[Path, str]:
     """Every file that this command owns, with the text it should have. StampError for wrong markers."""
     scripts = checkout / "scripts"
-    made = generated()
-    libraries = {path.name: path.read_text() for path in sorted((scripts / "lib").glob("*.sh"))} | made
+    made = libraries()
+    written = {path.name: path.read_text() for path in sorted((scripts / "lib").glob("*.sh"))}
     files = {scripts / "lib" / name: text for name, text in made.items()}
+    files |= {checkout / "docs" / name: text for name, text in documents().items()}
     for path in sorted(scripts.glob("*.sh")):
-        files[path] = stamp(f"scripts/{path.name}", path.read_text(), libraries)
+        files[path] = stamp(f"scripts/{path.name}", path.read_text(), written | made)
     return files
 
 
