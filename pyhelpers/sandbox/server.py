@@ -1,0 +1,128 @@
+"""`Server`: starts the fork server and gives out sandboxes. Safe to use from several threads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import socket
+import sys
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from pyhelpers.sandbox.box import Box, Files
+from pyhelpers.sandbox.result import Result, SandboxError, StoreFull
+from pyhelpers.sandbox.spec import DEFAULT_SIZE, Spec
+
+PROJECT = str(Path(__file__).resolve().parents[2])
+REQUEST_FD = 3
+MESSAGE_MAX = 4 << 20
+Bind = Path | str | tuple[Path | str, Path | str]
+
+
+class Server:
+    """jobs: how many sandboxes of a kind are kept ready. A context manager; closing it kills every sandbox of it."""
+
+    def __init__(self, jobs: int = 2) -> None:
+        self._lock = threading.Lock()
+        self._request, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._pid = _spawn(theirs.fileno(), jobs)
+        self._retired: queue.SimpleQueue[Sequence[int] | None] = queue.SimpleQueue()
+        self._reaper = threading.Thread(target=_close_retired, args=(self._retired,), daemon=True)
+        self._reaper.start()
+        hello = json.loads(self._request.recv(MESSAGE_MAX) or b'{"error": "the fork server did not start"}')
+        if "error" in hello:
+            self.close()
+            raise SandboxError(hello["error"])
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the fork server and with it every sandbox; results that were kept can still be read."""
+        if self._pid:
+            self._request.close()
+            os.waitpid(self._pid, 0)
+            self._pid = 0
+            self._retired.put(None)
+            self._reaper.join()
+
+    def box(self, binds: Iterable[Bind] = (), size: str = DEFAULT_SIZE) -> Box:
+        """A sandbox for many commands. Raises SandboxError."""
+        return Box(self._make, Spec(tuple(map(_bind, binds)), size))
+
+    def run(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/",
+        stdin: bytes = b"",
+        timeout: float | None = 60,
+        binds: Iterable[Bind] = (),
+        size: str | None = None,
+    ) -> Result:
+        """Run one command in a sandbox of its own; all its processes are gone when this returns.
+
+        size: of the store; when it is left out and the store gets full, a failing command raises StoreFull.
+        """
+        box = self.box(binds, size or DEFAULT_SIZE)
+        try:
+            result = box.run_last(argv, env, cwd, stdin, timeout)
+        except BaseException:
+            box.close()
+            raise
+        if result.store_full and result.code != 0 and size is None:
+            box.close()
+            raise StoreFull(f"{argv[0]} failed ({result.code}) with the store of {DEFAULT_SIZE} full: give a larger size")
+        return result
+
+    def _make(self, spec: Spec, generation: int = 0, fds: Sequence[int] = ()) -> Files:
+        request = json.dumps({"spec": spec.dump(), "generation": generation}).encode()
+        with self._lock:
+            if not self._pid:
+                raise SandboxError("the server is closed")
+            try:
+                socket.send_fds(self._request, [request], list(fds))
+                message, its, _, _ = socket.recv_fds(self._request, MESSAGE_MAX, 6, socket.MSG_CMSG_CLOEXEC)
+            except OSError as error:
+                raise SandboxError(f"the fork server is gone: {error}") from None
+        reply = json.loads(message or b'{"error": "the fork server is gone"}')
+        if "error" in reply:
+            raise SandboxError(reply["error"])
+        control = socket.socket(fileno=its[0])
+        return Files(control, *its[1:], tuple(reply["layers"]), tuple(reply["made"]), self._retired.put)
+
+
+def _bind(bind: Bind) -> tuple[str, str]:
+    source, target = bind if isinstance(bind, tuple) else (bind, bind)
+    if not os.path.lexists(source):
+        raise SandboxError(f"nothing to bind at {source}")
+    return str(Path(source).resolve()), str(target)
+
+
+def _spawn(request: int, jobs: int) -> int:
+    code = f"import sys; sys.path.insert(0, {PROJECT!r}); from pyhelpers.sandbox.forkserver import main; main()"
+    argv = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", code, str(REQUEST_FD), str(jobs)]
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_DUP2, request, REQUEST_FD),
+    ]
+    env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+    return os.posix_spawn(sys.executable, argv, env, file_actions=actions, setsid=True)
+
+
+def _close_retired(retired: queue.SimpleQueue[Sequence[int] | None]) -> None:
+    while (fds := retired.get()) is not None:
+        for fd in fds:
+            with contextlib.suppress(OSError):
+                os.close(fd)

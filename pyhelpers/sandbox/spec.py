@@ -1,0 +1,32 @@
+"""What a sandbox is asked to be. Plain data that goes from the caller's process to the fork server as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+DEFAULT_SIZE = "1g"
+MADE = ("/run", "/tmp", "/dev/shm")  # directories of the store, empty at the start
+MADE_MODES = {"/run": 0o755, "/tmp": 0o1777, "/dev/shm": 0o1777}
+
+
+class Spec(NamedTuple):
+    """binds: (source, target), read-only inside; size: of the store, as tmpfs takes it."""
+
+    binds: tuple[tuple[str, str], ...] = ()
+    size: str = DEFAULT_SIZE
+
+    def dump(self) -> str:
+        """As text, which two equal specs have in common."""
+        return json.dumps(self)
+
+
+def load(text: str) -> Spec:
+    """The Spec that `Spec.dump` wrote."""
+    binds, size = json.loads(text)
+    return Spec(tuple((source, target) for source, target in binds), size)
+
+
+def store_name(prefix: str) -> str:
+    """The name within the store of the directory that holds what belongs at PREFIX: `root` for `/`."""
+    return prefix.strip("/").replace("-", "--").replace("/", "-") or "root"
