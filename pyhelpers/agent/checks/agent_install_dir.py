@@ -12,16 +12,15 @@ REQUIRED = "create, write, execute, rename, delete"
 
 
 def run(question: Question) -> list[Result]:
-    """One result when all is well, otherwise one for each directory that is not."""
-    answers = {d: probe.can_create(question.host, d, execute=True) for d in question.directories}
-    bad = [
-        Result(FAIL, f"{directory} cannot be used: {answer}", directory, answer.cause, REQUIRED)
-        for directory, answer in answers.items()
-        if answer.cause
+    """One result when all is well, otherwise one for each reason."""
+    refused = probe.refusals(question.host, question.directories, execute=True)
+    if not refused:
+        listed = ", ".join(question.directories)
+        return [Result(PASS, f"{listed} can be used", observed=REQUIRED, required=REQUIRED)]
+    return [
+        Result(FAIL, f"{', '.join(paths)} cannot be used: {answer}", ", ".join(paths), str(answer), REQUIRED)
+        for answer, paths in refused.items()
     ]
-    tried = ", ".join(dict.fromkeys(answer.where for answer in answers.values()))
-    fine = f"{', '.join(answers)} can be used (tried in {tried})"
-    return bad or [Result(PASS, fine, target=tried, observed=REQUIRED, required=REQUIRED)]
 
 
 CHECK = Check(

@@ -19,19 +19,22 @@ REQUIRED = "create, write, rename, delete"
 
 
 def run(question: Question) -> list[Result]:
-    """One result when all is well, otherwise one for each directory that is not."""
-    directories = dict(DIRECTORIES)
+    """One result when all is well, otherwise one for each reason."""
+    purposes = dict(DIRECTORIES)
     log_dir = question.setting("agent.logDir")
     if log_dir:
-        directories.setdefault(log_dir, "logs")
-    bad = []
-    for directory, purpose in directories.items():
-        answer = probe.can_create(question.host, directory, execute=False)
-        if answer.cause:
-            message = f"{directory} ({purpose}) cannot be written: {answer}"
-            bad.append(Result(FAIL, message, directory, answer.cause, REQUIRED))
-    fine = f"{len(directories)} directories from {DIRECTORIES[0][0]} to {list(directories)[-1]} can be written"
-    return bad or [Result(PASS, fine, observed=REQUIRED, required=REQUIRED)]
+        purposes.setdefault(log_dir, "logs")
+    refused = probe.refusals(question.host, purposes, execute=False)
+    if not refused:
+        listed = ", ".join(path for path, _ in DIRECTORIES[:2])
+        fine = f"{listed} and {len(purposes) - 2} more directories can be written"
+        return [Result(PASS, fine, observed=REQUIRED, required=REQUIRED)]
+    return [_refused(answer, [f"{path} ({purposes[path]})" for path in paths]) for answer, paths in refused.items()]
+
+
+def _refused(answer: probe.Answer, named: list[str]) -> Result:
+    listed = ", ".join(named)
+    return Result(FAIL, f"{listed} cannot be written: {answer}", listed, str(answer), REQUIRED)
 
 
 CHECK = Check(

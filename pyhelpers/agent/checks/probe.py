@@ -1,7 +1,7 @@
 """Whether files can be made in a directory that may not exist yet: tried, not guessed, and without a trace.
 
 In the nearest existing directory above it a probe is created, written, executed (where that is asked), renamed and
-deleted. It is named `.flexnode-probe.N` and locked while it is in use, so what a killed run left is told from the
+deleted. It is named `.flexnode-probe.RANDOM` and locked while it is in use, so what a killed run left is told from the
 probe of a run that is under way, and removed by the next one. `[ -w ]` would not do: root may "write" anywhere.
 """
 
@@ -11,7 +11,7 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from pyhelpers.host import Host
 
 PROBE_PREFIX = f"{TEMP_PREFIX}probe."
 PROBE_TEXT = b"#!/bin/sh\nexit 0\n"
-NAMES = 64  # probes of runs at the same time in one directory
+CREATE_TRIES = 64  # each fails only when another run takes the new probe for a leftover, before it is locked
 BUSY_TRIES = 200  # another thread's child may hold the new file open for an instant: "Text file busy"
 CAUSES = {
     errno.EROFS: "it is on a read-only file system",
@@ -58,6 +58,16 @@ def can_create(host: Host, directory: str, execute: bool) -> Answer:
     return Answer(where, cause, mounts.evidence(mounts.of(host, where)) if cause else "")
 
 
+def refusals(host: Host, directories: Iterable[str], execute: bool) -> dict[Answer, list[str]]:
+    """The directories that cannot be used, those with one and the same reason together."""
+    found: dict[Answer, list[str]] = {}
+    for directory in directories:
+        answer = can_create(host, directory, execute)
+        if answer.cause:
+            found.setdefault(answer, []).append(directory)
+    return found
+
+
 def nearest(host: Host, directory: str) -> tuple[str, str]:
     """(the nearest existing directory at or above, what makes it impossible to go on from there or "")."""
     path = directory
@@ -88,7 +98,6 @@ def _probe(directory: Path) -> Iterator[str]:
     """A new probe, written and locked; it is gone at the end, whatever happens."""
     name, descriptor = _create(directory)
     try:
-        os.fchmod(descriptor, 0o755)  # the caller's umask may forbid to execute
         yield name
     finally:
         for left in (name, f"{name}.renamed"):
@@ -98,28 +107,33 @@ def _probe(directory: Path) -> Iterator[str]:
 
 
 def _create(directory: Path) -> tuple[str, int]:
-    """Make a probe under the first free name and lock it, reading only: a file open for writing cannot be executed."""
-    for number in range(NAMES):
-        path = directory / f"{PROBE_PREFIX}{number}"
+    """Make a probe of a name that nobody else has; returns it with a descriptor that holds its lock."""
+    for _ in range(CREATE_TRIES):
+        path = directory / f"{PROBE_PREFIX}{os.urandom(6).hex()}"
         try:
-            writing = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
-        except FileExistsError:
-            continue
-        try:
-            fcntl.flock(writing, fcntl.LOCK_SH)
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-            os.write(writing, PROBE_TEXT)
-            os.fsync(writing)  # a full disk may only show now
-        except FileNotFoundError:  # another run took it for a leftover before it was locked
-            continue
+            return path.name, _write(path)
+        except FileNotFoundError:
+            if not directory.is_dir():
+                raise
         except OSError:
             path.unlink(missing_ok=True)
             raise
-        finally:
-            os.close(writing)
-        return path.name, descriptor
-    raise OSError(errno.EEXIST, f"{NAMES} other runs probe it at the same time")
+    raise OSError(errno.EAGAIN, "other runs keep removing the probe")
+
+
+def _write(path: Path) -> int:
+    """Write a new file; returns a locked descriptor for reading: a file open for writing cannot be executed."""
+    writing = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
+    try:
+        fcntl.flock(writing, fcntl.LOCK_SH)
+        os.fchmod(writing, 0o755)  # the caller's umask may forbid to read or execute it
+        os.write(writing, PROBE_TEXT)
+        os.fsync(writing)  # a full disk may only show now
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    finally:
+        os.close(writing)
+    return descriptor
 
 
 def remove_leftovers(directory: Path) -> None:
