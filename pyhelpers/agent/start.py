@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 from pyhelpers import contract
 from pyhelpers.agent import config, fault, log, place, state, units, wait
@@ -51,16 +52,29 @@ def _start_and_wait(host: Host) -> None:
     host.make_directory(contract.CONFIG_DIR)
     with wait.watching(str(host.real(contract.CONFIG_DIR))) as changes:
         units.enable_and_restart(host)
-        unit = units.show(host, contract.AGENT_UNIT, "MainPID", "InvocationID")
-        pid = int(unit.get("MainPID", "0") or 0)
-        with wait.process(pid) as ended:
-            result = wait.until(lambda: _is_ready(host, pid), changes, ended, READY_SECONDS) if pid else "ended"
-        if result == "ready" and units.show(host, contract.AGENT_UNIT, "ActiveState").get("ActiveState") != "active":
-            result = "ended"
+        result, invocation = _await_ready(host, changes, time.monotonic() + READY_SECONDS)
     if result != "ready":
         why = "ended before it was ready" if result == "ended" else f"was not ready within {READY_SECONDS:g} s"
-        _show_journal(host, unit.get("InvocationID", ""))
+        _show_journal(host, invocation)
         raise AgentError(f"{contract.AGENT_UNIT} {why}; see journalctl -u {contract.AGENT_UNIT}")
+
+
+def _await_ready(host: Host, changes: int, deadline: float) -> tuple[str, str]:
+    """`ready`, `ended` or `timeout`, and the unit's last invocation. A process that ended because somebody else
+    restarted the unit meanwhile is followed by the new one."""
+    before = 0
+    while True:
+        unit = units.show(host, contract.AGENT_UNIT, "MainPID", "InvocationID")
+        pid = int(unit.get("MainPID", "0") or 0)
+        if pid in (0, before):
+            return "ended", unit.get("InvocationID", "")
+        with wait.process(pid) as ended:
+            result = wait.until(lambda: _is_ready(host, pid), changes, ended, deadline - time.monotonic())  # noqa: B023
+        if result == "timeout":
+            return result, unit.get("InvocationID", "")
+        if result == "ready" and units.show(host, contract.AGENT_UNIT, "MainPID").get("MainPID") == str(pid):
+            return result, unit.get("InvocationID", "")
+        before = pid
 
 
 def _is_ready(host: Host, pid: int) -> bool:
