@@ -44,6 +44,7 @@ flexnode_contract() {
   FLEXNODE_LOG_DIR='/var/log/aks-flex-node'
   FLEXNODE_LIBRARY_CONFIG_DIR='/etc/unbounded'
   FLEXNODE_LOCK='/run/aks-flex-node-agent-upgrade.lock'
+  FLEXNODE_BOOTSTRAP_LOCK='/run/aks-flex-node-bootstrap.lock'
   FLEXNODE_TEMP_PREFIX='.flexnode-'
   FLEXNODE_UNIT_DIR='/etc/systemd/system'
   FLEXNODE_AGENT_UNIT='aks-flex-node-agent.service'
@@ -393,13 +394,14 @@ flexnode_stopped() {
   exit "$2"
 }
 
-# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor the lock. Returns its status.
-flexnode_x() { "$@" </dev/null 9>&-; }
+# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (bootstrap.sh holds one more
+# on descriptor 8). Returns its status.
+flexnode_x() { "$@" </dev/null 8>&- 9>&-; }
 
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
 flexnode_wait() {
-  "$@" </dev/null 9>&- &
+  "$@" </dev/null 8>&- 9>&- &
   FLEXNODE_CHILD=$!
   wait "$FLEXNODE_CHILD"
   set -- "$?"
@@ -1614,7 +1616,8 @@ flexnode_inspect_target() {
 }
 
 # flexnode_inspect_layout: the rows of the linking table that refuse; sets FLEXNODE_TARGET, FLEXNODE_HOLDS (1: the
-# legacy root holds an agent or will) and FLEXNODE_SWEEP. FLEXNODE_ROOT and FLEXNODE_LEGACY are known.
+# legacy root holds an agent or will) and FLEXNODE_SWEEP. FLEXNODE_ROOT and FLEXNODE_LEGACY are known, and
+# FLEXNODE_CONTINUES (1: what is deployed is from an unfinished attempt of ours, and may be replaced).
 flexnode_inspect_layout() {
   FLEXNODE_TARGET=$FLEXNODE_ROOT/bin/$FLEXNODE_BINARY_NAME
   FLEXNODE_HOLDS=
@@ -1622,7 +1625,7 @@ flexnode_inspect_layout() {
   if flexnode_has_markers "$FLEXNODE_LEGACY_ROOT" || [ "$FLEXNODE_ROOT" = "$(flexnode_resolve "$FLEXNODE_LEGACY_ROOT")" ]; then
     FLEXNODE_HOLDS=1
   fi
-  flexnode_is_deployed || FLEXNODE_SWEEP=1
+  if [ -n "$FLEXNODE_CONTINUES" ] || ! flexnode_is_deployed; then FLEXNODE_SWEEP=1; fi
   if [ -z "$FLEXNODE_LEGACY" ]; then
     flexnode_check_link "$FLEXNODE_HOLDS"
   elif [ -d "$FLEXNODE_HOST_ROOT" ] && [ ! -L "$FLEXNODE_HOST_ROOT" ] && flexnode_has_markers "$FLEXNODE_HOST_ROOT"; then
@@ -1813,6 +1816,7 @@ flexnode_install_wants() {
   FLEXNODE_WANT_SKIP_VERIFY=$FLEXNODE_OPT_INSECURE_SKIP_VERIFY
   FLEXNODE_WANT_NO_DOWNGRADE=$FLEXNODE_OPT_NO_DOWNGRADE
   FLEXNODE_VERSION_FLAG=--version
+  FLEXNODE_CONTINUES='' # only bootstrap.sh continues
   flexnode_check_wants
 }
 

@@ -25,6 +25,7 @@ flexnode_contract() {
   FLEXNODE_LOG_DIR='/var/log/aks-flex-node'
   FLEXNODE_LIBRARY_CONFIG_DIR='/etc/unbounded'
   FLEXNODE_LOCK='/run/aks-flex-node-agent-upgrade.lock'
+  FLEXNODE_BOOTSTRAP_LOCK='/run/aks-flex-node-bootstrap.lock'
   FLEXNODE_TEMP_PREFIX='.flexnode-'
   FLEXNODE_UNIT_DIR='/etc/systemd/system'
   FLEXNODE_AGENT_UNIT='aks-flex-node-agent.service'

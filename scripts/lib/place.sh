@@ -20,7 +20,8 @@ flexnode_inspect_target() {
 }
 
 # flexnode_inspect_layout: the rows of the linking table that refuse; sets FLEXNODE_TARGET, FLEXNODE_HOLDS (1: the
-# legacy root holds an agent or will) and FLEXNODE_SWEEP. FLEXNODE_ROOT and FLEXNODE_LEGACY are known.
+# legacy root holds an agent or will) and FLEXNODE_SWEEP. FLEXNODE_ROOT and FLEXNODE_LEGACY are known, and
+# FLEXNODE_CONTINUES (1: what is deployed is from an unfinished attempt of ours, and may be replaced).
 flexnode_inspect_layout() {
   FLEXNODE_TARGET=$FLEXNODE_ROOT/bin/$FLEXNODE_BINARY_NAME
   FLEXNODE_HOLDS=
@@ -28,7 +29,7 @@ flexnode_inspect_layout() {
   if flexnode_has_markers "$FLEXNODE_LEGACY_ROOT" || [ "$FLEXNODE_ROOT" = "$(flexnode_resolve "$FLEXNODE_LEGACY_ROOT")" ]; then
     FLEXNODE_HOLDS=1
   fi
-  flexnode_is_deployed || FLEXNODE_SWEEP=1
+  if [ -n "$FLEXNODE_CONTINUES" ] || ! flexnode_is_deployed; then FLEXNODE_SWEEP=1; fi
   if [ -z "$FLEXNODE_LEGACY" ]; then
     flexnode_check_link "$FLEXNODE_HOLDS"
   elif [ -d "$FLEXNODE_HOST_ROOT" ] && [ ! -L "$FLEXNODE_HOST_ROOT" ] && flexnode_has_markers "$FLEXNODE_HOST_ROOT"; then

@@ -38,13 +38,14 @@ flexnode_stopped() {
   exit "$2"
 }
 
-# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor the lock. Returns its status.
-flexnode_x() { "$@" </dev/null 9>&-; }
+# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (bootstrap.sh holds one more
+# on descriptor 8). Returns its status.
+flexnode_x() { "$@" </dev/null 8>&- 9>&-; }
 
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
 flexnode_wait() {
-  "$@" </dev/null 9>&- &
+  "$@" </dev/null 8>&- 9>&- &
   FLEXNODE_CHILD=$!
   wait "$FLEXNODE_CHILD"
   set -- "$?"
