@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,7 +47,7 @@ def _walk(data: Any, parts: list[str], written: str) -> Iterator[tuple[str, Any]
             yield from _walk(element, rest, f"{written}[{index}]")
     elif part == "*":
         for name, value in data.items() if isinstance(data, dict) else ():
-            yield from _walk(value, rest, f'{written}["{name}"]')
+            yield from _walk(value, rest, f"{written}[{json.dumps(name)}]")
     elif data is None or isinstance(data, dict):
         child = data.get(part) if data else None
         yield from _walk(child, rest, f"{written}.{part}" if written else part)

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from pyhelpers.agent.config import ConfigErrors, load
-from pyhelpers.agent.config.validate import validate
+from pyhelpers.agent.config.keys import put
+from pyhelpers.agent.config.rules import LEGACY_KEYS
+from pyhelpers.agent.config.validate import BY_KEY, CONTAINERS, validate
 
 CLUSTER = (
     "/subscriptions/44654aed-2753-4b88-9142-af7132933b6b/resourceGroups/rg"
@@ -93,3 +95,22 @@ def test_two_configurations_share_no_default() -> None:
     first["node"]["labels"]["mine"] = "1"
     second, _ = validate(GOOD, "host1")
     assert second["node"]["labels"] == {"kubernetes.azure.com/managed": "false"}
+
+
+ODD: tuple[Any, ...] = (None, True, 0, -1, 1.5, 10**30, "", " ", "x", "\x00\ud800", [], [None], ["x"], {}, {"a": None})
+
+
+@pytest.mark.parametrize("key", [*CONTAINERS, *BY_KEY, *(old for old, _ in LEGACY_KEYS)])
+def test_no_value_of_any_key_breaks_the_validation(key: str) -> None:
+    for value in ODD:
+        data = json.loads(json.dumps(GOOD))
+        plain = key.replace(".*", ".zone").partition("[]")[0]  # a list itself stands for its elements
+        put(data, plain, [value, {"source": value, "destination": value}] if "[]" in key else value)
+        complete, problems = validate(data, "host1")
+        assert all(": " in problem and "\n" not in problem for problem in problems)
+        assert problems or validate(complete, "host1") == (complete, [])
+
+
+@pytest.mark.parametrize("raw", [value for value in ODD if not isinstance(value, dict)], ids=repr)
+def test_a_file_that_holds_something_else_than_an_object_is_one_problem(raw: Any) -> None:
+    assert len(validate(raw, "host1")[1]) == 1
