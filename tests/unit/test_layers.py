@@ -47,6 +47,9 @@ def allowed() -> dict[str, set[str]]:
     return found
 
 
+ALLOWED = allowed()
+
+
 def part_of(dotted: str) -> str:
     """The part that a module of ours belongs to: pyhelpers.agent.checks.probe -> agent."""
     return dotted.split(".")[1]
@@ -78,7 +81,7 @@ def name_of(file: Path) -> str:
 def may_import(part: str, name: str) -> bool:
     """Whether a part may import a module: by its part, or by a longer name such as agent/build."""
     path = name.removeprefix("pyhelpers.").replace(".", "/")
-    return any(path == place or path.startswith(f"{place}/") for place in allowed()[part])
+    return any(path == place or path.startswith(f"{place}/") for place in ALLOWED[part])
 
 
 def relative(file: Path) -> str:
@@ -96,7 +99,7 @@ def test_a_module_imports_only_what_its_part_may(file: Path) -> None:
 
 
 def test_every_part_stands_in_the_table() -> None:
-    assert {name_of(file) for file in MODULES} - {"__init__"} <= set(allowed())
+    assert {name_of(file) for file in MODULES} - {"__init__"} <= set(ALLOWED)
 
 
 def test_nobody_imports_what_a_person_runs() -> None:
