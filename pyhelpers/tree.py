@@ -133,9 +133,7 @@ def xattrs(path: str) -> Xattrs:
     return tuple((name, os.getxattr(path, name, follow_symlinks=False)) for name in kept)
 
 
-def compare(
-    before: Mapping[str, Entry], after: Mapping[str, Entry], ignore: Sequence[str] = ()
-) -> list[Change]:
+def compare(before: Mapping[str, Entry], after: Mapping[str, Entry], ignore: Sequence[str] = ()) -> list[Change]:
     """The differences, by path. ignore: patterns; `*` and `?` stay within a name, `**` does not, and `/var/cache/**`
     is the directory and all below it."""
     ignored = matcher(ignore)

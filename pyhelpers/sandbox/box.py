@@ -16,16 +16,16 @@ from pyhelpers.tree import Change
 
 CLEAN_ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 OUTPUT_MAX = 64 << 20
-Make = Callable[[Spec, int, Sequence[int]], Files]
+Make = Callable[[Spec, Files | None], Files]
 
 
 class Box:
     """Made by `Server.box`. As a context manager it is closed, its files freed, at the end."""
 
     def __init__(self, make: Make, spec: Spec) -> None:
-        self._make, self._spec, self._generation = make, spec, 0
+        self._make, self._spec = make, spec
         self._lock = threading.Lock()
-        self._files = make(spec, 0, ())
+        self._files = make(spec, None)
 
     def __enter__(self) -> Box:
         return self
@@ -38,12 +38,12 @@ class Box:
     @property
     def netns(self) -> Path:
         """The network namespace, to be opened by anybody (setns, `nsenter --net=`); restart() keeps it."""
-        return Path(f"/proc/{os.getpid()}/fd/{self._files.netns}")
+        return Path(f"/proc/{os.getpid()}/fd/{self._files.fds.netns}")
 
     @property
     def root(self) -> Path:
         """The root as seen inside, usable from outside. Absolute links in it lead outside: better use read()."""
-        return Path(f"/proc/{os.getpid()}/fd/{self._files.root}")
+        return Path(f"/proc/{os.getpid()}/fd/{self._files.fds.root}")
 
     def run(
         self,
@@ -92,18 +92,10 @@ class Box:
         self._files.kill()
 
     def restart(self) -> None:
-        """Kill every process, then make new namespaces over the same files. Network namespace, /run and /tmp stay."""
+        """Kill every process, then start anew over the same files, mounts and network namespace, as they were left."""
         with self._lock:
-            old = self._files
-            old.kill()
-            self._generation += 1
-            store, netns = os.dup(old.store), os.dup(old.netns)
-            try:
-                self._files = self._make(self._spec, self._generation, (store, netns))
-            finally:
-                os.close(store)
-                os.close(netns)
-            old.close()
+            self._files.kill()
+            self._files = self._make(self._spec, self._files)
 
     def close(self) -> None:
         """Kill every process and free the files."""

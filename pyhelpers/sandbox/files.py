@@ -8,31 +8,41 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyhelpers.sandbox import diff, kernel
 from pyhelpers.sandbox.spec import MADE, store_name
 from pyhelpers.tree import Change, matcher
 
 
-@dataclass
-class Files:
-    """Descriptors of one sandbox. `retire` closes them later and elsewhere: taking mounts down costs milliseconds."""
+class Handles(NamedTuple):
+    """Descriptors of one sandbox, in the order in which the fork server sends them."""
 
-    control: socket.socket
+    control: int
     pidfd: int
-    store: int
     mntns: int
     netns: int
     root: int
+    store: int
+
+
+@dataclass
+class Files:
+    """One sandbox. `retire` closes its descriptors later and elsewhere: taking mounts down costs milliseconds."""
+
+    fds: Handles
     layers: tuple[str, ...]
     made: tuple[str, ...]
     retire: Callable[[Sequence[int]], None]
     open: bool = True
 
+    def __post_init__(self) -> None:
+        self.control = socket.socket(fileno=self.fds.control)
+
     def kill(self) -> None:
         """Kill every process of the sandbox and wait until none is left."""
         try:
-            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            signal.pidfd_send_signal(self.fds.pidfd, signal.SIGKILL)
         except ProcessLookupError:
             return
         self.wait()
@@ -40,7 +50,7 @@ class Files:
     def wait(self) -> None:
         """Wait until pid 1 has ended; the kernel ends it only after all others of its namespace."""
         poll = select.poll()
-        poll.register(self.pidfd, select.POLLIN)
+        poll.register(self.fds.pidfd, select.POLLIN)
         poll.poll()
 
     def diff(self, ignore: Sequence[str] = ()) -> list[Change]:
@@ -63,30 +73,33 @@ class Files:
             os.close(lower)
 
     def _in_store(self, name: str) -> int:
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.store)
+        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.fds.store)
 
     def read(self, path: str) -> bytes:
         """The file at PATH, links followed as inside. Raises OSError."""
-        with open(kernel.open_inside(self.root, path, os.O_RDONLY), "rb") as file:
+        with os.fdopen(kernel.open_inside(self.fds.root, path, os.O_RDONLY), "rb") as file:
             return file.read()
 
     def write(self, path: str, data: bytes, mode: int = 0o644) -> None:
         """Write a file at PATH inside (its directory must be there)."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        with open(kernel.open_inside(self.root, path, flags, mode), "wb") as file:
+        with os.fdopen(kernel.open_inside(self.fds.root, path, flags, mode), "wb") as file:
             os.fchmod(file.fileno(), mode)
             file.write(data)
 
     def is_full(self) -> bool:
         """Whether the store has no room for one more file worth the name."""
-        state = os.fstatvfs(self.store)
-        return state.f_bavail * state.f_frsize < min(65536, state.f_blocks * state.f_frsize // 20) or state.f_favail == 0
+        state = os.fstatvfs(self.fds.store)
+        return (
+            state.f_bavail * state.f_frsize < min(65536, state.f_blocks * state.f_frsize // 20) or state.f_favail == 0
+        )
 
     def close(self) -> None:
         """Let go of everything; the last one frees the memory."""
         if self.open:
             self.open = False
-            self.retire([self.control.detach(), self.pidfd, self.root, self.mntns, self.netns, self.store])
+            self.control.detach()
+            self.retire(self.fds)
 
     def __del__(self) -> None:
         self.close()

@@ -8,7 +8,6 @@ was asked for once it keeps sandboxes built ahead; they are thrown away when the
 from __future__ import annotations
 
 import gc
-import json
 import os
 import select
 import signal
@@ -16,18 +15,17 @@ import socket
 import sys
 from typing import NamedTuple, NoReturn
 
-from pyhelpers.sandbox import init, jail, selfcheck
+from pyhelpers.sandbox import init, jail, selfcheck, wire
 from pyhelpers.sandbox import kernel as k
 from pyhelpers.sandbox.spec import Spec, load
 
-MESSAGE_MAX = init.MESSAGE_MAX
 IDENTITY = "0 0 4294967295\n"
 SPECS_KEPT = 4
 FAILED = 125
 
 
 class Nursling(NamedTuple):
-    """A sandbox that is being built or was built: its pid, our end of its control socket, its store."""
+    """A sandbox that is being built or was built: its pid, our end of its control socket, its store (or -1)."""
 
     pid: int
     control: socket.socket
@@ -36,7 +34,8 @@ class Nursling(NamedTuple):
     def close(self) -> None:
         """Let it go: it dies of the end of its control socket."""
         self.control.close()
-        os.close(self.store)
+        if self.store >= 0:
+            os.close(self.store)
 
 
 def identity_userns() -> int:
@@ -92,35 +91,34 @@ class ForkServer:
     def loop(self) -> None:
         """Serve until the caller closes its end."""
         while True:
-            message, fds, _, _ = socket.recv_fds(self._request, MESSAGE_MAX, 2)
-            if not message:
+            request, fds = wire.receive(self._request)
+            if request is None:
                 return
-            request = json.loads(message)
             if self._mounts_changed.poll(0):
                 self._forget_all()
-            if self._answer(request["spec"], request["generation"], fds) and request["generation"] == 0:
+            if self._answer(request["spec"], fds) and not fds:
                 self._build_ahead(request["spec"])
 
-    def _answer(self, text: str, generation: int, fds: list[int]) -> bool:
+    def _answer(self, text: str, fds: list[int]) -> bool:
+        """FDS: mount and network namespace of a sandbox to rejoin; none: a new one is wanted."""
         try:
-            if generation:
-                baby = self._fork(load(text), jail.Material(fds[0], self._userns, fds[1], generation))
+            if fds:
+                baby = self._fork(load(text), -1, fds)
             else:
                 waiting = self._pool.get(text)
                 baby = waiting.pop(0) if waiting else self._new(text)
-            message, its, _, _ = socket.recv_fds(baby.control, MESSAGE_MAX, 3)
+            reply, its = wire.receive(baby.control)
         except OSError as error:
-            self._request.send(json.dumps({"error": str(error)}).encode())
+            wire.send(self._request, {"error": str(error)})
             return False
-        reply = json.loads(message or b'{"error": "it died while it was built"}')
-        if "error" in reply:
-            self._request.send(json.dumps(reply).encode())
+        if reply is None or "error" in reply:
+            wire.send(self._request, reply or {"error": "it died while it was built"})
             baby.close()
             return False
         pidfd = os.pidfd_open(baby.pid)
-        out = [baby.control.fileno(), pidfd, baby.store, *its]
-        socket.send_fds(self._request, [message], out)
-        for fd in (pidfd, *its, *fds[1:]):
+        out = [baby.control.fileno(), pidfd, *its, *([] if fds else [baby.store])]
+        wire.send(self._request, reply, out)
+        for fd in (pidfd, *its, *fds):
             os.close(fd)
         baby.close()
         return True
@@ -145,38 +143,50 @@ class ForkServer:
 
     def _new(self, text: str) -> Nursling:
         spec = load(text)
-        return self._fork(spec, jail.Material(k.new_tmpfs(spec.size), self._userns, -1, 0))
+        return self._fork(spec, k.new_tmpfs(spec.size), [])
 
-    def _fork(self, spec: Spec, material: jail.Material) -> Nursling:
+    def _fork(self, spec: Spec, store: int, rejoin: list[int]) -> Nursling:
         """Fork pid 1 of a new pid namespace; it builds the sandbox around itself."""
-        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, its = wire.pair()
         k.unshare(k.NEWPID)  # for children; one namespace for each needs the way back below
         try:
             pid = os.fork()
             if pid == 0:
-                self._become_init(its, spec, material)
+                self._become_init(its, spec, store, rejoin)
         finally:
             k.setns(self._own_pid_ns, k.NEWPID)
         its.close()
-        return Nursling(pid, ours, material.store)
+        return Nursling(pid, ours, store)
 
-    def _become_init(self, control: socket.socket, spec: Spec, material: jail.Material) -> NoReturn:
+    def _become_init(self, control: socket.socket, spec: Spec, store: int, rejoin: list[int]) -> NoReturn:
         try:
             k.die_with_parent(signal.SIGKILL)
             k.close_to_others()
-            _close_all_but(control.fileno(), material.store, material.userns, material.netns)
-            _enter(control, spec, material, self._outer_userns)
+            _close_all_but(control.fileno(), store, self._userns, *rejoin)
+            if rejoin:
+                jail.rejoin(rejoin[0], rejoin[1], self._userns)
+                built = jail.Built([], [])
+            else:
+                built = jail.build(spec, store, self._userns)
+            _settle(control)
+            self._check(spec)
+            _report(control, built)
             init.serve(control)
         except BaseException as error:
-            control.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
+            wire.send(control, {"error": f"{type(error).__name__}: {error}"})
         finally:
             os._exit(FAILED)
 
+    def _check(self, spec: Spec) -> None:
+        targets = tuple(os.path.realpath(target) for _, target in spec.binds)
+        holes = selfcheck.holes(self._outer_userns, targets)
+        if holes:
+            raise OSError("the sandbox is not closed: " + "; ".join(holes))
 
-def _enter(control: socket.socket, spec: Spec, material: jail.Material, outer_userns: str) -> None:
-    """Build, check, report with what the outside needs to look in: mount and network namespace, root."""
-    built = jail.build(spec, material)
-    k.die_with_parent(signal.SIGKILL)  # new credentials clear it
+
+def _settle(control: socket.socket) -> None:
+    """The new process, in the sandbox by now, keeps nothing of the outside but its control socket."""
+    k.die_with_parent(signal.SIGKILL)  # new credentials clear both
     k.close_to_others()
     null = os.open("/dev/null", os.O_RDWR)
     for fd in (0, 1, 2):
@@ -184,13 +194,13 @@ def _enter(control: socket.socket, spec: Spec, material: jail.Material, outer_us
     _close_all_but(control.fileno())
     os.umask(0o022)
     k.name_process("sandbox")
-    targets = tuple(os.path.realpath(target) for _, target in spec.binds)
-    holes = selfcheck.holes(outer_userns, targets)
-    if holes:
-        raise OSError("the sandbox is not closed: " + "; ".join(holes))
+
+
+def _report(control: socket.socket, built: jail.Built) -> None:
+    """Say how it went, with what the outside needs to look in: mount and network namespace, root."""
     fds = [os.open(f"/proc/self/ns/{name}", os.O_RDONLY) for name in ("mnt", "net")]
     fds.append(os.open("/", os.O_PATH | os.O_DIRECTORY))
-    socket.send_fds(control, [json.dumps(built._asdict()).encode()], fds)
+    wire.send(control, built._asdict(), fds)
     for fd in fds:
         os.close(fd)
 
@@ -210,9 +220,9 @@ def main() -> None:
     try:
         server = ForkServer(request, int(sys.argv[2]))
     except OSError as error:
-        request.send(json.dumps({"error": str(error)}).encode())
+        wire.send(request, {"error": str(error)})
         return
-    request.send(json.dumps({}).encode())
+    wire.send(request, {})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children are reaped by the kernel; callers hold pidfds
     gc.freeze()
     server.loop()

@@ -7,8 +7,9 @@ status socket, or its end, kills the command's process group.
 
 from __future__ import annotations
 
+import contextlib
 import errno
-import json
+import fcntl
 import os
 import select
 import signal
@@ -16,8 +17,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-MESSAGE_MAX = 4 << 20
-FDS_MAX = 64
+from pyhelpers.sandbox import wire
 
 
 def serve(control: socket.socket) -> NoReturn:
@@ -55,15 +55,14 @@ class Init:
                 self._reap()
 
     def _request(self) -> None:
-        message, fds, _, _ = socket.recv_fds(self._control, MESSAGE_MAX, FDS_MAX, socket.MSG_CMSG_CLOEXEC)
-        if not message:
+        request, fds = wire.receive(self._control)
+        if request is None:
             os._exit(0)  # nobody outside is left: the kernel kills all that is here
-        request = json.loads(message)
         status = socket.socket(fileno=fds[0])
         try:
             pid = spawn(request, fds[1:])
         except OSError as error:
-            status.send(json.dumps({"errno": error.errno, "where": error.filename}).encode())
+            wire.send(status, {"errno": error.errno, "where": error.filename})
             status.close()
             if request["last"]:
                 os._exit(0)
@@ -83,22 +82,16 @@ class Init:
                 os.killpg(pid, signal.SIGKILL)
 
     def _reap(self) -> None:
-        try:
+        with contextlib.suppress(BlockingIOError):
             os.read(self._wake, 4096)
-        except BlockingIOError:
-            pass
         for pid, code in _ended():
             status = self._status.pop(pid, None)
             if status is None:
                 continue
-            try:
+            with contextlib.suppress(KeyError):  # it was told to die
                 self._poll.unregister(status)
-            except KeyError:
-                pass  # it was told to die
-            try:
-                status.send(json.dumps({"code": code}).encode())
-            except BrokenPipeError:
-                pass  # the caller went away
+            with contextlib.suppress(OSError):  # the caller went away
+                wire.send(status, {"code": code})
             status.close()
             if pid == self._last:
                 os._exit(0)
@@ -134,8 +127,6 @@ def spawn(request: dict[str, Any], fds: Sequence[int]) -> int:
 
 def _out_of_the_way(fds: Sequence[int], above: int) -> list[int]:
     """Copies of FDS with numbers that no target has."""
-    import fcntl
-
     return [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, max(above, 3)) for fd in fds]
 
 

@@ -37,15 +37,6 @@ DEVICE_LINKS = {
 PROC_READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "dynamic_debug", "latency_stats")
 
 
-class Material(NamedTuple):
-    """What the fork server hands to a new sandbox: descriptors, and how often this store was built on before."""
-
-    store: int
-    userns: int
-    netns: int  # -1: a new one
-    generation: int
-
-
 class Built(NamedTuple):
     """How the sandbox looks from outside: the overlaid mount points, and directories made for bind mounts."""
 
@@ -53,21 +44,39 @@ class Built(NamedTuple):
     made: list[str]
 
 
-def build(spec: Spec, material: Material) -> Built:
-    """Enter the sandbox. Raises OSError when it cannot be made; the process must then exit."""
+def build(spec: Spec, store: int, userns: int) -> Built:
+    """Enter a new sandbox. Raises OSError when it cannot be made; the process must then exit."""
     k.unshare(k.NEWNS)
     k.mount("", "/", "", k.MS_REC | k.MS_PRIVATE)
     k.mount_setattr("/", k.ATTR_RDONLY, recursive=True)
     plans = mounts.plan(mounts.parse(_read("/proc/self/mountinfo")))
-    k.move_mount(material.store, STAGE)
-    layers = _overlays(plans, material.generation)
+    k.move_mount(store, STAGE)
+    layers = _overlays(plans)
     _store_directories()
     made = _binds(spec)
-    _proc_and_sys()
+    _proc(ROOT)
+    k.mount("sysfs", ROOT + "/sys", "sysfs", k.MS_RDONLY | QUIET)
     _devices()
     _leave_old_root()
-    _lock(material)
+    k.setns(userns, k.NEWUSER)
+    k.unshare(k.NEWNS | k.NEWUTS | k.NEWIPC | k.NEWNET)
+    _loopback_up()
+    # A sysfs shows the network namespace that it was mounted in; the kernel keeps it read-only like the one below.
+    k.mount("sysfs", "/sys", "sysfs", k.MS_RDONLY | QUIET)
+    _limit_process()
     return Built(layers, made)
+
+
+def rejoin(mntns: int, netns: int, userns: int) -> None:
+    """Enter a copy of the mounts of a sandbox whose processes are gone, with a /proc for the new pid namespace."""
+    k.setns(mntns, k.NEWNS)
+    k.unshare(k.NEWNS)  # while still real root, so that the next unshare locks what is mounted now
+    k.mount("", "/", "", k.MS_REC | k.MS_PRIVATE)
+    _proc("")
+    k.setns(userns, k.NEWUSER)
+    k.setns(netns, k.NEWNET)
+    k.unshare(k.NEWNS | k.NEWUTS | k.NEWIPC)
+    _limit_process()
 
 
 def _read(path: str) -> str:
@@ -76,47 +85,43 @@ def _read(path: str) -> str:
 
 
 def _mkdir(path: str, mode: int) -> None:
-    """Make PATH unless an earlier generation did."""
-    try:
-        os.mkdir(path)  # noqa: PTH102
-        os.chmod(path, mode)  # noqa: PTH101
-    except FileExistsError:
-        pass
+    """Make a directory with exactly this mode."""
+    os.mkdir(path)  # noqa: PTH102
+    os.chmod(path, mode)  # noqa: PTH101
 
 
-def _overlays(plans: list[mounts.Plan], generation: int) -> list[str]:
+def _overlays(plans: list[mounts.Plan]) -> list[str]:
     """Mount an overlay of `/` and each further file system -> their mount points."""
     _mkdir(ROOT, 0o755)
-    _overlay("/", generation, 0)
+    _overlay("/", 0)
     layers = ["/"]
     for plan in plans:
         if not os.path.isdir(plan.point):  # noqa: PTH112
             continue  # a file mounted over a file: the one beneath shows
-        if plan.overlay and _try_overlay(plan, generation):
+        if plan.overlay and _try_overlay(plan):
             layers.append(plan.point)
         else:
             k.mount("sandbox", ROOT + plan.point, "tmpfs", k.MS_RDONLY | QUIET, "size=4k,mode=0555")
     return layers
 
 
-def _try_overlay(plan: mounts.Plan, generation: int) -> bool:
+def _try_overlay(plan: mounts.Plan) -> bool:
     try:
-        _overlay(plan.point, generation, k.MS_RDONLY if plan.read_only else 0)
+        _overlay(plan.point, k.MS_RDONLY if plan.read_only else 0)
     except OSError:  # the kernel refuses it as a lower layer (depth, case folding): masked then
         return False
     return True
 
 
-def _overlay(point: str, generation: int, flags: int) -> None:
+def _overlay(point: str, flags: int) -> None:
     name = f"{STAGE}/{store_name(point)}"
     below = os.stat(point)  # noqa: PTH116
     _mkdir(f"{name}.up", stat.S_IMODE(below.st_mode))
-    if generation == 0:
-        os.chown(f"{name}.up", below.st_uid, below.st_gid)
-    work = f"{name}.work{generation}"  # a volatile overlay never mounts a work directory twice
-    os.mkdir(work)  # noqa: PTH102
+    os.chown(f"{name}.up", below.st_uid, below.st_gid)
+    _mkdir(f"{name}.work", 0o700)
     os.chdir(point)  # `lowerdir=.` needs no escapes
-    k.mount("sandbox", ROOT + point, "overlay", k.MS_NODEV | flags, f"lowerdir=.,upperdir={name}.up,workdir={work},{OVERLAY}")
+    options = f"lowerdir=.,upperdir={name}.up,workdir={name}.work,{OVERLAY}"
+    k.mount("sandbox", ROOT + point, "overlay", k.MS_NODEV | flags, options)
 
 
 def _store_directories() -> None:
@@ -159,13 +164,12 @@ def _make_directories(place: str, made: list[str]) -> None:
     made.append(place)
 
 
-def _proc_and_sys() -> None:
-    k.mount("proc", ROOT + "/proc", "proc", QUIET)
+def _proc(root: str) -> None:
+    k.mount("proc", root + "/proc", "proc", QUIET)
     for name in PROC_READ_ONLY:
-        path = f"{ROOT}/proc/{name}"
+        path = f"{root}/proc/{name}"
         if os.path.exists(path):  # noqa: PTH110
             _bind(path, path, k.ATTR_RDONLY | k.ATTR_NOSUID | k.ATTR_NODEV | k.ATTR_NOEXEC)
-    k.mount("sysfs", ROOT + "/sys", "sysfs", k.MS_RDONLY | QUIET)
 
 
 def _devices() -> None:
@@ -190,16 +194,7 @@ def _leave_old_root() -> None:
     os.chdir("/")
 
 
-def _lock(material: Material) -> None:
-    k.setns(material.userns, k.NEWUSER)
-    if material.netns >= 0:
-        k.setns(material.netns, k.NEWNET)
-        k.unshare(k.NEWNS | k.NEWUTS | k.NEWIPC)
-    else:
-        k.unshare(k.NEWNS | k.NEWUTS | k.NEWIPC | k.NEWNET)
-        _loopback_up()
-    # A sysfs shows the network namespace that it was mounted in; the kernel keeps it read-only like the one below.
-    k.mount("sysfs", "/sys", "sysfs", k.MS_RDONLY | QUIET)
+def _limit_process() -> None:
     k.leave_session_keyring()
     # 1, not 0: a core pattern that is a pipe runs its program outside, and only a limit of 1 prevents that.
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 # File systems that may be the lower layer of an overlay.
-OVERLAYABLE = frozenset("ext2 ext3 ext4 xfs btrfs f2fs tmpfs ramfs overlay squashfs erofs iso9660 zfs".split())
+OVERLAYABLE = frozenset(
+    ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "ramfs", "overlay", "squashfs", "erofs", "iso9660", "zfs")
+)
 # Trees that a sandbox makes anew; nothing mounted there is shown.
 OWN = ("/dev", "/proc", "/sys", "/run", "/tmp")
 

@@ -6,7 +6,6 @@ One poll loop in the caller's thread; no other thread, no waiting for pipes that
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import socket
@@ -15,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyhelpers.sandbox import wire
 from pyhelpers.sandbox.result import SandboxError
 
 BLOCK = 65536
 TICK_MS = 100
-MESSAGE_MAX = 4096
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Pump:
                 os.close(fd)
 
     def _send(self, control: socket.socket) -> socket.socket:
-        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, its = wire.pair()
         theirs = [its.detach()]
         if self._source >= 0 or self._pending:
             read, self._input = os.pipe()
@@ -95,7 +94,7 @@ class Pump:
             "pass": list(self._command.pass_fds),
         }
         try:
-            socket.send_fds(control, [json.dumps(request).encode()], [*theirs, *self._command.pass_fds])
+            wire.send(control, request, [*theirs, *self._command.pass_fds])
         except OSError as error:
             ours.close()
             self._close_input()
@@ -147,15 +146,14 @@ class Pump:
 
     def _end(self, timed_out: bool) -> End:
         try:
-            message = self._status.recv(MESSAGE_MAX)
+            end, _ = wire.receive(self._status)
         except ConnectionResetError:  # pid 1 was killed with our word unread
-            message = b""
+            end = None
         seconds = time.perf_counter() - self._start
         for fd in list(self._outputs):  # what the command itself wrote is in the pipes by now
             self._drain(fd)
-        if not message:
+        if end is None:
             return End(None, seconds, timed_out)
-        end = json.loads(message)
         if "errno" in end:
             self._on_output(2, f"{end['where']}: {os.strerror(end['errno'])}\n".encode())
             return End(127 if end["errno"] == 2 else 126, seconds, timed_out)

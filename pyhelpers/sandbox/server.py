@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import queue
-import socket
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from pyhelpers.sandbox.box import Box, Files
+from pyhelpers.sandbox import wire
+from pyhelpers.sandbox.box import Box
+from pyhelpers.sandbox.files import Files, Handles
 from pyhelpers.sandbox.result import Result, SandboxError, StoreFull
 from pyhelpers.sandbox.spec import DEFAULT_SIZE, Spec
 
 PROJECT = str(Path(__file__).resolve().parents[2])
 REQUEST_FD = 3
-MESSAGE_MAX = 4 << 20
 Bind = Path | str | tuple[Path | str, Path | str]
 
 
@@ -28,16 +27,16 @@ class Server:
 
     def __init__(self, jobs: int = 2) -> None:
         self._lock = threading.Lock()
-        self._request, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._request, theirs = wire.pair()
         with theirs:
             self._pid = _spawn(theirs.fileno(), jobs)
         self._retired: queue.SimpleQueue[Sequence[int] | None] = queue.SimpleQueue()
         self._reaper = threading.Thread(target=_close_retired, args=(self._retired,), daemon=True)
         self._reaper.start()
-        hello = json.loads(self._request.recv(MESSAGE_MAX) or b'{"error": "the fork server did not start"}')
-        if "error" in hello:
+        hello, _ = wire.receive(self._request)
+        if hello is None or "error" in hello:
             self.close()
-            raise SandboxError(hello["error"])
+            raise SandboxError(hello["error"] if hello else "the fork server did not start")
 
     def __enter__(self) -> Server:
         return self
@@ -82,24 +81,29 @@ class Server:
             raise
         if result.store_full and result.code != 0 and size is None:
             box.close()
-            raise StoreFull(f"{argv[0]} failed ({result.code}) with the store of {DEFAULT_SIZE} full: give a larger size")
+            raise StoreFull(
+                f"{argv[0]} failed ({result.code}) with the store of {DEFAULT_SIZE} full: give a larger size"
+            )
         return result
 
-    def _make(self, spec: Spec, generation: int = 0, fds: Sequence[int] = ()) -> Files:
-        request = json.dumps({"spec": spec.dump(), "generation": generation}).encode()
+    def _make(self, spec: Spec, again: Files | None = None) -> Files:
+        """A new sandbox; or new processes over the files of AGAIN, which is closed then."""
+        fds = [again.fds.mntns, again.fds.netns] if again else []
         with self._lock:
             if not self._pid:
                 raise SandboxError("the server is closed")
             try:
-                socket.send_fds(self._request, [request], list(fds))
-                message, its, _, _ = socket.recv_fds(self._request, MESSAGE_MAX, 6, socket.MSG_CMSG_CLOEXEC)
+                wire.send(self._request, {"spec": spec.dump()}, fds)
+                reply, its = wire.receive(self._request)
             except OSError as error:
                 raise SandboxError(f"the fork server is gone: {error}") from None
-        reply = json.loads(message or b'{"error": "the fork server is gone"}')
-        if "error" in reply:
-            raise SandboxError(reply["error"])
-        control = socket.socket(fileno=its[0])
-        return Files(control, *its[1:], tuple(reply["layers"]), tuple(reply["made"]), self._retired.put)
+        if reply is None or "error" in reply:
+            raise SandboxError(reply["error"] if reply else "the fork server is gone")
+        if again is None:
+            return Files(Handles(*its), tuple(reply["layers"]), tuple(reply["made"]), self._retired.put)
+        files = Files(Handles._make([*its, os.dup(again.fds.store)]), again.layers, again.made, self._retired.put)
+        again.close()
+        return files
 
 
 def _bind(bind: Bind) -> tuple[str, str]:
