@@ -366,6 +366,8 @@ flexnode_is_run() {
 flexnode_begin() {
   set +aefC
   set -u
+  # By eval, since only bash knows it; the caller, or BASHOPTS in the environment, may have changed what `*` means.
+  [ -z "${BASH_VERSION-}" ] || eval 'shopt -u failglob nullglob dotglob nocaseglob; unset GLOBIGNORE'
   umask 077
   IFS=' 	
 '

@@ -1,0 +1,84 @@
+# shellcheck shell=sh
+# act.sh: the steps of uninstall: what each kind of record does. None of them stops the run: what could not be done is
+# on record (FLEXNODE_LEFT) and reported at the end. FLEXNODE_REMOVED counts what was there and is gone.
+
+flexnode_describe_remove() { printf 'remove %s\n' "$2"; }
+flexnode_act_remove() {
+  flexnode_exists "$2" || return 0
+  flexnode_remove "$2"
+  if ! flexnode_exists "$2"; then FLEXNODE_REMOVED=$((FLEXNODE_REMOVED + 1)); fi
+}
+
+flexnode_describe_empty() { printf 'empty %s, which was there before\n' "$2"; }
+flexnode_act_empty() {
+  if [ -L "$2" ] || [ ! -d "$2" ]; then return 0; fi
+  flexnode_fence "$2" || return
+  flexnode_empty "$2"
+  FLEXNODE_REMOVED=$((FLEXNODE_REMOVED + 1))
+}
+
+flexnode_describe_keep() { printf 'keep %s: %s\n' "$2" "$3"; }
+flexnode_act_keep() { flexnode_keep "$2" "$3"; }
+
+flexnode_describe_leave() { printf 'leave %s: %s\n' "$2" "$3"; }
+flexnode_act_leave() { flexnode_leave "$2" "$3"; }
+
+flexnode_describe_aside() { printf 'set %s aside: %s\n' "$2" "$3"; }
+flexnode_act_aside() {
+  flexnode_journal_set_aside || flexnode_leave "$2" "could not be moved aside"
+}
+
+# restore: as it was before us: a directory with mode and owner (five digits: four would keep a setgid bit), a link.
+flexnode_describe_restore() { printf 'have %s as it was (%s %s)\n' "$2" "$1" "$3"; }
+flexnode_act_restore() {
+  if [ "$1" = - ]; then
+    flexnode_exists "$2" || flexnode_attempt "$2" ln -s -- "$3" "$2"
+  elif [ -d "$2" ] || flexnode_attempt "$2" mkdir -m "$1" -- "$2"; then
+    [ -L "$2" ] || { flexnode_attempt "$2" chown "$3" -- "$2" && flexnode_attempt "$2" chmod "0$1" -- "$2"; }
+  fi
+  return 0
+}
+
+# park: ARGUMENT is the directory of the copies. An earlier run's are completed: reset may have removed the rest.
+flexnode_describe_park() { printf 'keep a copy of %s until the agent is gone\n' "$2"; }
+flexnode_act_park() {
+  flexnode_exists "$2" || return 0
+  flexnode_attempt "$2" mkdir -p -- "$3" && flexnode_attempt "$2" cp -a -- "$2" "$3/" && flexnode_sync "$3"
+}
+
+# unpark: puts back what is missing of what ARGUMENT holds, each file whole or not at all.
+flexnode_describe_unpark() { printf 'put the copies from %s back into %s\n' "$3" "$2"; }
+flexnode_act_unpark() {
+  [ -d "$2" ] || flexnode_attempt "$2" mkdir -m 0755 -- "$2" || return 0
+  for flexnode_up_entry in "$3"/*; do
+    flexnode_unpark_entry "$flexnode_up_entry" "$2/${flexnode_up_entry##*/}"
+    if [ -d "$flexnode_up_entry" ] && [ ! -L "$flexnode_up_entry" ]; then
+      for flexnode_up_file in "$flexnode_up_entry"/* "$flexnode_up_entry"/.[!.]*; do
+        flexnode_unpark_entry "$flexnode_up_file" "$2/${flexnode_up_entry##*/}/${flexnode_up_file##*/}"
+      done
+    fi
+  done
+  return 0
+}
+
+# flexnode_unpark_entry FROM TO: copies to a temporary name beside TO, then renames.
+flexnode_unpark_entry() {
+  if flexnode_exists "$2" || ! flexnode_exists "$1"; then return 0; fi
+  flexnode_up_new=${2%/*}/${FLEXNODE_TEMP_PREFIX}new.${2##*/}
+  flexnode_attempt "$2" cp -a -- "$1" "$flexnode_up_new" && flexnode_sync "$flexnode_up_new" &&
+    flexnode_attempt "$2" mv -- "$flexnode_up_new" "$2" && flexnode_sync "${2%/*}"
+}
+
+# forget: the state directory with the journal. While anything is left the journal stays, so that the next run knows
+# what this one knew. All other changes are on the disk before it goes.
+flexnode_describe_forget() { printf 'remove %s with the journal\n' "$2"; }
+flexnode_act_forget() {
+  if [ "$FLEXNODE_LEFT" != "$FLEXNODE_NEWLINE" ]; then
+    flexnode_say "$FLEXNODE_JOURNAL stays until all is gone"
+    return 0
+  fi
+  flexnode_x sync
+  flexnode_unlink "$FLEXNODE_JOURNAL.invalid" -f
+  flexnode_unlink "$FLEXNODE_JOURNAL" -f
+  if ! flexnode_is_listed "$2" "$FLEXNODE_WAS_DIR"; then flexnode_act_remove - "$2" -; fi
+}
