@@ -64,7 +64,10 @@ def _await_ready(host: Host, changes: int, deadline: float) -> tuple[str, str]:
     restarted the unit meanwhile is followed by the new one."""
     before = 0
     while True:
-        unit = units.show(host, contract.AGENT_UNIT, "MainPID", "InvocationID")
+        unit = units.show(host, contract.AGENT_UNIT, "MainPID", "InvocationID", "Job")
+        if before and unit.get("Job", "0") not in ("", "0"):  # their restart is under way: joins it and waits for it
+            host.run(["systemctl", "start", contract.AGENT_UNIT], timeout=READY_SECONDS)
+            unit = units.show(host, contract.AGENT_UNIT, "MainPID", "InvocationID")
         pid = int(unit.get("MainPID", "0") or 0)
         if pid in (0, before):
             return "ended", unit.get("InvocationID", "")

@@ -13,7 +13,10 @@ from pyhelpers import contract
 from pyhelpers.host import RecordingHost
 
 AGENT = b"#!/bin/sh\necho an agent\n"
-CLUSTER = "/subscriptions/0/resourceGroups/r/providers/Microsoft.ContainerService/managedClusters/c"
+CLUSTER = (
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/r"
+    "/providers/Microsoft.ContainerService/managedClusters/c"
+)
 
 
 @pytest.fixture
