@@ -479,8 +479,21 @@ flexnode_locked() {
   # `true` first: a failing redirection of a compound command would print the shell's own words.
   { true >>"$FLEXNODE_LOCK"; } 2>/dev/null ||
     flexnode_error E_LOCKED lock "cannot open $FLEXNODE_LOCK" "make /run a writable directory" || return
-  { flexnode_take_lock && "$@"; } 9>>"$FLEXNODE_LOCK"
+  while :; do
+    {
+      flexnode_take_lock || return
+      if flexnode_is_lock_current; then
+        "$@"
+        return
+      fi
+    } 9>>"$FLEXNODE_LOCK"
+  done
 }
+
+# flexnode_is_lock_current: is descriptor 9 the lock's file? uninstall removes it while it holds the lock: then what was
+# waited for is nobody's lock any more.
+# shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
+flexnode_is_lock_current() { [ /proc/self/fd/9 -ef "$FLEXNODE_LOCK" ]; }
 
 # flexnode_take_lock: locks descriptor 9, see flexnode_locked.
 flexnode_take_lock() {

@@ -465,8 +465,21 @@ flexnode_locked() {
   # `true` first: a failing redirection of a compound command would print the shell's own words.
   { true >>"$FLEXNODE_LOCK"; } 2>/dev/null ||
     flexnode_error E_LOCKED lock "cannot open $FLEXNODE_LOCK" "make /run a writable directory" || return
-  { flexnode_take_lock && "$@"; } 9>>"$FLEXNODE_LOCK"
+  while :; do
+    {
+      flexnode_take_lock || return
+      if flexnode_is_lock_current; then
+        "$@"
+        return
+      fi
+    } 9>>"$FLEXNODE_LOCK"
+  done
 }
+
+# flexnode_is_lock_current: is descriptor 9 the lock's file? uninstall removes it while it holds the lock: then what was
+# waited for is nobody's lock any more.
+# shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
+flexnode_is_lock_current() { [ /proc/self/fd/9 -ef "$FLEXNODE_LOCK" ]; }
 
 # flexnode_take_lock: locks descriptor 9, see flexnode_locked.
 flexnode_take_lock() {
@@ -1453,9 +1466,9 @@ flexnode_set_trees() {
 # flexnode_find_config_log_dir: sets FLEXNODE_RESULT to agent.logDir of the config, or to nothing. The host may have no
 # JSON tool any more, and nothing worse than a directory that stays comes from a config too odd for this.
 flexnode_find_config_log_dir() {
-  FLEXNODE_RESULT=
   flexnode_cl_file=${FLEXNODE_J_CONFIG:-$FLEXNODE_CONFIG_PATH}
-  if flexnode_is_on_network "$flexnode_cl_file" || [ ! -f "$flexnode_cl_file" ]; then return 0; fi
+  if flexnode_is_on_network "$flexnode_cl_file" || [ ! -f "$flexnode_cl_file" ]; then flexnode_cl_file=/dev/null; fi
+  FLEXNODE_RESULT=
   while IFS= read -r flexnode_cl_line || [ -n "$flexnode_cl_line" ]; do
     case $flexnode_cl_line in *'"logDir"'*:*'"'*'"'*) ;; *) continue ;; esac
     flexnode_cl_line=${flexnode_cl_line#*'"logDir"'}
@@ -1509,7 +1522,7 @@ flexnode_set_entries() {
         "$FLEXNODE_LIBRARY_CONFIG_DIR/agent/$flexnode_en_name-applied-config.json.sha256"
     done
     printf '%s\n' "$FLEXNODE_LIBRARY_CONFIG_DIR/kube/nftables-clear.nft" \
-      "$FLEXNODE_HOST_ROOT" "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_AGENT_ROOT/.moving"
+      "$FLEXNODE_HOST_ROOT" "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_AGENT_ROOT/.moving" "$FLEXNODE_LOCK"
   )
   FLEXNODE_ENTRIES=$FLEXNODE_NEWLINE$FLEXNODE_ENTRIES$FLEXNODE_CONFIGS
 }
@@ -1535,7 +1548,8 @@ flexnode_set_dirs() {
   for flexnode_di_root in $FLEXNODE_TREES $FLEXNODE_CONFIGS "$FLEXNODE_LIBRARY_CONFIG_DIR"; do
     flexnode_add_dirs FLEXNODE_HOST_DIRS "${flexnode_di_root%/*}"
   done
-  flexnode_add_dirs FLEXNODE_HOST_DIRS "${FLEXNODE_UNIT_DIR%/*}" "$FLEXNODE_UNIT_DIR" /run/systemd/system
+  flexnode_add_dirs FLEXNODE_HOST_DIRS "${FLEXNODE_UNIT_DIR%/*}" "$FLEXNODE_UNIT_DIR" /run/systemd/system \
+    "${FLEXNODE_LOCK%/*}"
   flexnode_add_dirs FLEXNODE_DIRS "$FLEXNODE_LIBRARY_CONFIG_DIR/agent" "$FLEXNODE_LIBRARY_CONFIG_DIR/kube" \
     "$FLEXNODE_LIBRARY_CONFIG_DIR"
   # shellcheck disable=SC2086 # lists of one path a line
@@ -1637,6 +1651,7 @@ flexnode_plan_park() {
 }
 
 # flexnode_plan_rest: all but the first boot unit and the reset. The journal is last: until then the next run knows all.
+# (After it only the lock's file, which no run needs to find; whoever waits for the lock notices, see lock.sh.)
 flexnode_plan_rest() {
   FLEXNODE_GOING=$FLEXNODE_NEWLINE
   FLEXNODE_ASKED=$FLEXNODE_NEWLINE
@@ -1651,6 +1666,7 @@ flexnode_plan_rest() {
   flexnode_plan_library
   flexnode_plan_made
   flexnode_plan_journal
+  flexnode_go "$FLEXNODE_LOCK"
 }
 
 # flexnode_for_roots FUNCTION: calls it with each root.
@@ -1860,13 +1876,12 @@ flexnode_is_untouched_state() {
 
 # >>> lib/act.sh
 # act.sh: the steps of uninstall: what each kind of record does. None of them stops the run: what could not be done is
-# on record (FLEXNODE_LEFT) and reported at the end. FLEXNODE_REMOVED counts what was there and is gone.
+# on record (FLEXNODE_LEFT) and reported at the end.
 
 flexnode_describe_remove() { printf 'remove %s\n' "$2"; }
 flexnode_act_remove() {
-  flexnode_exists "$2" || return 0
   flexnode_remove "$2"
-  if ! flexnode_exists "$2"; then FLEXNODE_REMOVED=$((FLEXNODE_REMOVED + 1)); fi
+  [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
 }
 
 flexnode_describe_empty() { printf 'empty %s, which was there before\n' "$2"; }
@@ -1874,7 +1889,6 @@ flexnode_act_empty() {
   if [ -L "$2" ] || [ ! -d "$2" ]; then return 0; fi
   flexnode_fence "$2" || return
   flexnode_empty "$2"
-  FLEXNODE_REMOVED=$((FLEXNODE_REMOVED + 1))
 }
 
 flexnode_describe_keep() { printf 'keep %s: %s\n' "$2" "$3"; }
@@ -2008,7 +2022,6 @@ flexnode_uninstall_stopped() {
 
 # Looks at the host and plans; sets FLEXNODE_FIRST and FLEXNODE_REST, both empty when there is nothing to do.
 flexnode_uninstall_look() {
-  FLEXNODE_REMOVED=0
   FLEXNODE_UNRESET=
   flexnode_inspect || return
   flexnode_find_agent
@@ -2041,8 +2054,9 @@ flexnode_uninstall_rest() {
   flexnode_each flexnode_act "$(flexnode_plan_rest)"
 }
 
-# What is left and what was kept, then the verdict.
+# What was kept, what is left, then the verdict: by looking again, not by what the steps said.
 flexnode_uninstall_report() {
+  flexnode_each flexnode_note_remaining "$(flexnode_plan_rest)"
   flexnode_lines 'kept' "$FLEXNODE_KEPT"
   flexnode_lines 'left' "$FLEXNODE_LEFT"
   flexnode_lines 'left' "$FLEXNODE_UNRESET"
@@ -2050,7 +2064,13 @@ flexnode_uninstall_report() {
     flexnode_error E_LEFT uninstall "not everything could be removed" "look at the paths above, then run it again"
     return
   fi
-  flexnode_say "done: removed $FLEXNODE_REMOVED paths; the agent is off this host"
+  flexnode_say "done: the agent is off this host"
+}
+
+# flexnode_note_remaining KIND MODE PATH ARGUMENT: for flexnode_each. The journal rightly stays when anything else does.
+flexnode_note_remaining() {
+  case $1 in remove | empty) ;; *) return 0 ;; esac
+  case $FLEXNODE_LEFT in *"$FLEXNODE_NEWLINE$3: "* | *"$FLEXNODE_NEWLINE$3/"*) ;; *) flexnode_leave "$3" "still there" ;; esac
 }
 
 # flexnode_lines WORD LIST: a warning for each line.
@@ -2093,7 +2113,6 @@ flexnode_uninstall() (flexnode_main "$@")
 flexnode_begin_call() {
   flexnode_begin uninstall flexnode_uninstall_stopped
   flexnode_default_options
-  FLEXNODE_REMOVED=0
   flexnode_inspect
 }
 

@@ -1,12 +1,11 @@
 # shellcheck shell=sh
 # act.sh: the steps of uninstall: what each kind of record does. None of them stops the run: what could not be done is
-# on record (FLEXNODE_LEFT) and reported at the end. FLEXNODE_REMOVED counts what was there and is gone.
+# on record (FLEXNODE_LEFT) and reported at the end.
 
 flexnode_describe_remove() { printf 'remove %s\n' "$2"; }
 flexnode_act_remove() {
-  flexnode_exists "$2" || return 0
   flexnode_remove "$2"
-  if ! flexnode_exists "$2"; then FLEXNODE_REMOVED=$((FLEXNODE_REMOVED + 1)); fi
+  [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
 }
 
 flexnode_describe_empty() { printf 'empty %s, which was there before\n' "$2"; }
@@ -14,7 +13,6 @@ flexnode_act_empty() {
   if [ -L "$2" ] || [ ! -d "$2" ]; then return 0; fi
   flexnode_fence "$2" || return
   flexnode_empty "$2"
-  FLEXNODE_REMOVED=$((FLEXNODE_REMOVED + 1))
 }
 
 flexnode_describe_keep() { printf 'keep %s: %s\n' "$2" "$3"; }

@@ -35,6 +35,7 @@ flexnode_plan_park() {
 }
 
 # flexnode_plan_rest: all but the first boot unit and the reset. The journal is last: until then the next run knows all.
+# (After it only the lock's file, which no run needs to find; whoever waits for the lock notices, see lock.sh.)
 flexnode_plan_rest() {
   FLEXNODE_GOING=$FLEXNODE_NEWLINE
   FLEXNODE_ASKED=$FLEXNODE_NEWLINE
@@ -49,6 +50,7 @@ flexnode_plan_rest() {
   flexnode_plan_library
   flexnode_plan_made
   flexnode_plan_journal
+  flexnode_go "$FLEXNODE_LOCK"
 }
 
 # flexnode_for_roots FUNCTION: calls it with each root.

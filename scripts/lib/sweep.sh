@@ -83,9 +83,9 @@ flexnode_set_trees() {
 # flexnode_find_config_log_dir: sets FLEXNODE_RESULT to agent.logDir of the config, or to nothing. The host may have no
 # JSON tool any more, and nothing worse than a directory that stays comes from a config too odd for this.
 flexnode_find_config_log_dir() {
-  FLEXNODE_RESULT=
   flexnode_cl_file=${FLEXNODE_J_CONFIG:-$FLEXNODE_CONFIG_PATH}
-  if flexnode_is_on_network "$flexnode_cl_file" || [ ! -f "$flexnode_cl_file" ]; then return 0; fi
+  if flexnode_is_on_network "$flexnode_cl_file" || [ ! -f "$flexnode_cl_file" ]; then flexnode_cl_file=/dev/null; fi
+  FLEXNODE_RESULT=
   while IFS= read -r flexnode_cl_line || [ -n "$flexnode_cl_line" ]; do
     case $flexnode_cl_line in *'"logDir"'*:*'"'*'"'*) ;; *) continue ;; esac
     flexnode_cl_line=${flexnode_cl_line#*'"logDir"'}
@@ -139,7 +139,7 @@ flexnode_set_entries() {
         "$FLEXNODE_LIBRARY_CONFIG_DIR/agent/$flexnode_en_name-applied-config.json.sha256"
     done
     printf '%s\n' "$FLEXNODE_LIBRARY_CONFIG_DIR/kube/nftables-clear.nft" \
-      "$FLEXNODE_HOST_ROOT" "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_AGENT_ROOT/.moving"
+      "$FLEXNODE_HOST_ROOT" "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_AGENT_ROOT/.moving" "$FLEXNODE_LOCK"
   )
   FLEXNODE_ENTRIES=$FLEXNODE_NEWLINE$FLEXNODE_ENTRIES$FLEXNODE_CONFIGS
 }
@@ -165,7 +165,8 @@ flexnode_set_dirs() {
   for flexnode_di_root in $FLEXNODE_TREES $FLEXNODE_CONFIGS "$FLEXNODE_LIBRARY_CONFIG_DIR"; do
     flexnode_add_dirs FLEXNODE_HOST_DIRS "${flexnode_di_root%/*}"
   done
-  flexnode_add_dirs FLEXNODE_HOST_DIRS "${FLEXNODE_UNIT_DIR%/*}" "$FLEXNODE_UNIT_DIR" /run/systemd/system
+  flexnode_add_dirs FLEXNODE_HOST_DIRS "${FLEXNODE_UNIT_DIR%/*}" "$FLEXNODE_UNIT_DIR" /run/systemd/system \
+    "${FLEXNODE_LOCK%/*}"
   flexnode_add_dirs FLEXNODE_DIRS "$FLEXNODE_LIBRARY_CONFIG_DIR/agent" "$FLEXNODE_LIBRARY_CONFIG_DIR/kube" \
     "$FLEXNODE_LIBRARY_CONFIG_DIR"
   # shellcheck disable=SC2086 # lists of one path a line
