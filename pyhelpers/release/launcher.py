@@ -3,6 +3,7 @@
 It must stay readable for any python3 that a host may have, or the one-line error would be a syntax error.
 """
 
+import os
 import sys
 
 if sys.version_info < (3, 9):  # noqa: UP036 - hosts have older ones
@@ -10,8 +11,6 @@ if sys.version_info < (3, 9):  # noqa: UP036 - hosts have older ones
 
 if sys.argv[1:] == ["version"]:
     # Callers wait for this answer, so it costs what Python costs: one small import, and no clean-up at exit.
-    import os
-
     from pyhelpers.agent._build import BUILD, VERSION_LINES  # type: ignore[import-not-found]
 
     if not BUILD["fault"]:
@@ -19,6 +18,9 @@ if sys.argv[1:] == ["version"]:
         sys.stdout.flush()
         os._exit(0)
 
-from pyhelpers.agent.cli import main
+# An upgrade switches the link that this file was called by: what is imported later must come from this file still.
+sys.path[0] = os.path.realpath(sys.path[0])
+
+from pyhelpers.agent.cli import main  # noqa: E402
 
 sys.exit(main(sys.argv[1:]))
