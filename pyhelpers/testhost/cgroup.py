@@ -6,7 +6,7 @@ owner holds a lock on its cgroup; whose lock is free is stale and is swept by th
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import fcntl
 import os
 
@@ -37,9 +37,7 @@ class Cgroup:
         self.name = PREFIX + host_id
         self.root_fd = kernel.new_mount("cgroup2")
         sweep(self.root_fd)
-        os.mkdir(self.name, dir_fd=self.root_fd)
-        self._lock = os.open(self.name, _DIRECTORY, dir_fd=self.root_fd)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._lock = _make_locked(self.root_fd, self.name)
         self.disks_forbidden = devices.forbid_disks(self._lock)
         for child in ("keeper", "host"):
             os.mkdir(child, dir_fd=self._lock)
@@ -63,26 +61,76 @@ class Cgroup:
         remove_tree(self.root_fd, self.name)
 
 
+def _make_locked(root_fd: int, name: str) -> int:
+    """Make the cgroup and lock it; made again when another run's sweep met it before it was locked."""
+    while True:
+        os.mkdir(name, dir_fd=root_fd)
+        try:
+            fd = os.open(name, _DIRECTORY, dir_fd=root_fd)
+        except FileNotFoundError:
+            continue
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        if os.fstat(fd).st_nlink:
+            return fd
+        os.close(fd)
+
+
+def existing() -> list[str]:
+    """The cgroups of all hosts on this machine."""
+    root_fd = kernel.new_mount("cgroup2")
+    try:
+        return _names(root_fd)
+    finally:
+        os.close(root_fd)
+
+
+def stale() -> list[str]:
+    """Those that no keeper holds."""
+    root_fd = kernel.new_mount("cgroup2")
+    try:
+        found = []
+        for name in _names(root_fd):
+            if (fd := _take(root_fd, name)) is not None:
+                found.append(name)
+                os.close(fd)
+        return found
+    finally:
+        os.close(root_fd)
+
+
 def sweep(root_fd: int) -> None:
     """Remove what killed keepers left; a cgroup that is in use or being removed by another run is left alone."""
-    fd = os.open(".", _DIRECTORY, dir_fd=root_fd)
-    try:
-        names = [name for name in os.listdir(fd) if name.startswith(PREFIX)]  # noqa: PTH208 - a descriptor
-    finally:
-        os.close(fd)
-    for name in names:
-        with contextlib.suppress(FileNotFoundError, BlockingIOError):
-            _sweep_one(root_fd, name)
-
-
-def _sweep_one(root_fd: int, name: str) -> None:
-    fd = os.open(name, _DIRECTORY, dir_fd=root_fd)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    for name in _names(root_fd):
+        if (fd := _take(root_fd, name)) is None:
+            continue
         try:
             remove_tree(root_fd, name)
+        except FileNotFoundError:
+            pass
         except OSError as error:
-            if error.errno != 16:  # EBUSY: its processes are just about to end
+            if error.errno != errno.EBUSY:  # its processes are just about to end
                 raise
+        finally:
+            os.close(fd)
+
+
+def _names(root_fd: int) -> list[str]:
+    fd = os.open(".", _DIRECTORY, dir_fd=root_fd)
+    try:
+        return [name for name in os.listdir(fd) if name.startswith(PREFIX)]  # noqa: PTH208 - a descriptor
     finally:
         os.close(fd)
+
+
+def _take(root_fd: int, name: str) -> int | None:
+    """The lock of a cgroup whose keeper is gone; None when it is held, or the cgroup is gone."""
+    try:
+        fd = os.open(name, _DIRECTORY, dir_fd=root_fd)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd

@@ -8,9 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
-from pyhelpers.testhost import names, show
+from pyhelpers.testhost import names
 from pyhelpers.testhost.host import DEFAULT_SIZE, Bind, Host, HostError
 from pyhelpers.testhost.runner import PATH
 
@@ -99,7 +97,11 @@ def _diff(options: argparse.Namespace) -> int:
         for change in changes:
             print(change)
     elif changes:
-        Console(soft_wrap=True, highlight=False).print(show.change_tree(changes))
+        from rich.console import Console  # costs more than all the other commands together
+
+        from pyhelpers.testhost import show
+
+        Console(soft_wrap=True, highlight=False, emoji=False).print(show.change_tree(changes))
     return 1 if changes else 0
 
 

@@ -17,7 +17,7 @@ own=$(cat /proc/self/cgroup)
 for dir in /proc/[0-9]*; do
   [ "$(cat "$dir/cgroup" 2>/dev/null)" != "$own" ] || continue
   [ "${dir#/proc/}" = 1 ] || ! grep -q '^PPid:.0$' "$dir/status" 2>/dev/null || continue
-  line=$(tr '\0' ' ' 2>/dev/null <"$dir/cmdline") && [ -n "$line" ] && printf '%s\n' "$line"
+  line=$(tr '\0' ' ' 2>/dev/null <"$dir/cmdline") && [ -n "$line" ] && printf '%s\n' "${line% }"
 done
 exit 0
 """

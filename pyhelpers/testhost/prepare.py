@@ -60,6 +60,7 @@ def _change(root: Path, binds: list[tuple[str, bool]]) -> None:
     journald.parent.mkdir(parents=True, exist_ok=True)
     journald.write_text("# A throwaway host keeps its log in memory.\n[Journal]\nStorage=volatile\n")
     (root / "etc/.pwd.lock").touch(mode=0o600)
+    (root / "var/lib/systemd/linger").mkdir(parents=True, exist_ok=True)  # StateDirectory= of systemd-logind
     _as_booted()
     for target, is_directory in binds:
         _mount_point(root / target.lstrip("/"), is_directory)

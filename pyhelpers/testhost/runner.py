@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 # What systemd puts into a unit's environment; a command gets exactly the environment that it was given.
 SYSTEMD_VARIABLES = (
-    *("LANG", "LANGUAGE", "HOME", "LOGNAME", "USER", "SHELL", "TERM", "INVOCATION_ID", "JOURNAL_STREAM"),
+    *("PATH", "LANG", "LANGUAGE", "HOME", "LOGNAME", "USER", "SHELL", "TERM", "INVOCATION_ID", "JOURNAL_STREAM"),
     *("SYSTEMD_EXEC_PID", "NOTIFY_SOCKET", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE"),
 )
 # A shell in between, so that the exit code is a shell's: 126, 127, 128+N. systemd would call death by SIGTERM success.

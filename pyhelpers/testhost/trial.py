@@ -36,7 +36,7 @@ TITLES = {
 def main(argv: Sequence[str]) -> int:
     """Exit code: the installer's; 125 when it could not be tried."""
     options = _parser().parse_args(argv)
-    console = Console(soft_wrap=True, highlight=False)
+    console = Console(soft_wrap=True, highlight=False, emoji=False)
     try:
         with tempfile.TemporaryDirectory(prefix="flexkit-try-") as directory:
             return _try(options, obtain(options.installer, Path(directory)), console)
