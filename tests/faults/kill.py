@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ POINTS = 20
 
 def archive(release: Path) -> str:
     """The amd64 or arm64 archive of a release directory, for this machine."""
-    machine = {"x86_64": "amd64", "aarch64": "arm64"}[Path("/proc/sys/kernel/arch").read_text().strip()]
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()]
     return str(release / f"aks-flex-node-linux-{machine}.tar.gz")
 
 
