@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import functools
-import hashlib
 import os
 import re
 import stat
@@ -114,6 +113,8 @@ def read_entry(path: str, info: os.stat_result) -> Entry:
 
 
 def _sha256(path: str) -> str:
+    import hashlib  # loads OpenSSL: not for those who only compare
+
     digest = hashlib.sha256()
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as above
         while block := file.read(1 << 20):

@@ -87,6 +87,10 @@ class Box:
         """Write a file inside. Raises OSError."""
         self._files.write(path, data, mode)
 
+    def is_full(self) -> bool:
+        """Whether the store has no room left."""
+        return self._files.is_full()
+
     def kill(self) -> None:
         """Kill every process inside, as a power cut would; the files stay."""
         self._files.kill()

@@ -7,12 +7,13 @@ import select
 import signal
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pyhelpers.sandbox import diff, kernel
 from pyhelpers.sandbox.spec import MADE, store_name
 from pyhelpers.tree import Change, matcher
+
+Retire = Callable[[Sequence[int]], None]
 
 
 class Handles(NamedTuple):
@@ -26,18 +27,16 @@ class Handles(NamedTuple):
     store: int
 
 
-@dataclass
 class Files:
-    """One sandbox. `retire` closes its descriptors later and elsewhere: taking mounts down costs milliseconds."""
+    """One sandbox. `retire` closes its descriptors later and elsewhere: taking mounts down costs milliseconds.
 
-    fds: Handles
-    layers: tuple[str, ...]
-    made: tuple[str, ...]
-    retire: Callable[[Sequence[int]], None]
-    open: bool = True
+    layers: the overlaid mount points; made: what was made only to mount something on it.
+    """
 
-    def __post_init__(self) -> None:
-        self.control = socket.socket(fileno=self.fds.control)
+    def __init__(self, fds: Handles, layers: Sequence[str], made: Sequence[str], retire: Retire) -> None:
+        self.fds, self.layers, self.made, self.open = fds, layers, made, True
+        self.control = socket.socket(fileno=fds.control)
+        self._retire = retire
 
     def kill(self) -> None:
         """Kill every process of the sandbox and wait until none is left."""
@@ -99,7 +98,7 @@ class Files:
         if self.open:
             self.open = False
             self.control.detach()
-            self.retire(self.fds)
+            self._retire(self.fds)
 
     def __del__(self) -> None:
         self.close()

@@ -11,8 +11,7 @@ import select
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyhelpers.sandbox import wire
 from pyhelpers.sandbox.result import SandboxError
@@ -21,8 +20,7 @@ BLOCK = 65536
 TICK_MS = 100
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """What to run. stdin: bytes, or a descriptor to read it from; merge: stderr goes where stdout goes."""
 
     argv: Sequence[str]
@@ -35,8 +33,7 @@ class Command:
     pass_fds: Sequence[int] = ()
 
 
-@dataclass(frozen=True)
-class End:
+class End(NamedTuple):
     """code: None when the whole sandbox died under the command."""
 
     code: int | None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pyhelpers.tree import Change
 
@@ -25,8 +24,7 @@ class View(Protocol):
     def read(self, path: str) -> bytes: ...
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """code: the exit code, 128+N when killed by signal N; stdout and stderr: UTF-8 with surrogate escapes.
 
     store_full: the store had no room left at some time while the command ran.
@@ -38,7 +36,7 @@ class Result:
     seconds: float
     timed_out: bool = False
     store_full: bool = False
-    view: View | None = field(default=None, repr=False, compare=False)
+    view: View | None = None
 
     def diff(self, ignore: Sequence[str] = ()) -> list[Change]:
         """What is different from the outside now, by path."""

@@ -100,7 +100,7 @@ class Server:
         if reply is None or "error" in reply:
             raise SandboxError(reply["error"] if reply else "the fork server is gone")
         if again is None:
-            return Files(Handles(*its), tuple(reply["layers"]), tuple(reply["made"]), self._retired.put)
+            return Files(Handles(*its), reply["layers"], reply["made"], self._retired.put)
         files = Files(Handles._make([*its, os.dup(again.fds.store)]), again.layers, again.made, self._retired.put)
         again.close()
         return files
