@@ -2366,9 +2366,12 @@ flexnode_config_render() { # FILE
   flexnode_config_check_rendered "$1"
 }
 
-# A credential file that only the base config names has to keep the same rules.
+# A credential file that only the base config names has to keep the same rules. (The tool is asked only when need be.)
 flexnode_config_check_rendered() { # FILE
-  flexnode_line=$(flexnode_json_get "$1" azure.servicePrincipal.clientSecretFile)
+  case $(cat <"$1" 9>&-) in
+    *'"clientSecretFile"'*) flexnode_line=$(flexnode_json_get "$1" azure.servicePrincipal.clientSecretFile) ;;
+    *) flexnode_line= ;;
+  esac
   [ -z "$flexnode_line" ] || flexnode_config_check_file "$flexnode_line" ''
 }
 
