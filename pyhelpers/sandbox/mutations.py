@@ -74,6 +74,7 @@ class Watch:
         self.stopped = threading.Event()
         self._names = _numbers(CALLS) | _numbers(OPENS)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._path = Path(path)
         self._socket.bind(path)
         self._socket.listen(1)
         self._end_r, self._end_w = os.pipe()
@@ -98,8 +99,10 @@ class Watch:
 
     def _serve(self) -> None:
         if not self._wait(self._socket.fileno()):
+            self._path.unlink(missing_ok=True)
             return
         link, _ = self._socket.accept()
+        self._path.unlink()  # nobody else connects, and a test that compares trees must not see it
         with link:
             _, fds, _, _ = socket.recv_fds(link, 1, 1)
         if not fds:
