@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import io
 import subprocess
 import sys
 import tarfile
@@ -270,7 +269,6 @@ def test_sha256sum_accepts_checksums_txt(release: Path) -> None:
     assert done.returncode == 0
 
 
-def test_unpacked_archive_runs(release: Path, tmp_path: Path) -> None:
-    with tarfile.open(fileobj=io.BytesIO((release / "aks-flex-node-linux-amd64.tar.gz").read_bytes())) as tar:
-        tar.extract("aks-flex-node-linux-amd64", tmp_path)
+def test_what_tar_unpacks_runs(release: Path, tmp_path: Path) -> None:
+    subprocess.run(["tar", "-xzf", release / "aks-flex-node-linux-amd64.tar.gz", "-C", tmp_path], check=True)
     assert run(tmp_path / "aks-flex-node-linux-amd64", "version").returncode == 0
