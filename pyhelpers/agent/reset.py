@@ -19,6 +19,8 @@ from pyhelpers.host import Host
 ROOTS = (contract.HOST_ROOT, contract.LEGACY_ROOT)
 HELPERS = ("bin/unbounded-agent-nspawn-lifecycle", "libexec/unbounded-localdns-network")
 WIREGUARD_KEYS = ("/etc/wireguard/server.priv", "/etc/wireguard/server.pub")
+RUNTIME_UNIT_DIR = "/run/systemd/system"
+RUNNING = ("active", "activating", "reloading")
 STOP_SECONDS = 90  # the unit's TimeoutStopSec is 60
 
 
@@ -60,15 +62,19 @@ def reset_node() -> list[Step]:
 
 
 def unit_step(unit: str) -> Callable[[Host], list[str] | None]:
-    """A step that stops, disables and removes one unit of ours; nothing is done for one that has no trace here."""
+    """A step that stops, disables, unmasks and removes one unit of ours."""
 
     def step(host: Host) -> None:
-        installed = host.present(units.path(unit))
-        if installed and host.find("systemctl"):
+        entry = host.lstat(units.path(unit))
+        if host.find("systemctl") and entry is not None and stat.S_ISREG(entry.st_mode):
             host.run(["systemctl", "disable", "--now", "--", unit], timeout=STOP_SECONDS).check()
+        elif units.show(host, unit, "ActiveState").get("ActiveState") in RUNNING:  # its file is gone, masked or dangles
+            host.run(["systemctl", "stop", "--", unit], timeout=STOP_SECONDS).check()
         for link in units.wants_links(host, unit):
             _unlink_below(host, link)
-        host.unlink(units.path(unit))
+        _unlink(host, units.path(unit))
+        if host.link_target(f"{RUNTIME_UNIT_DIR}/{unit}") == "/dev/null":  # masked until the next boot
+            host.unlink(f"{RUNTIME_UNIT_DIR}/{unit}")
 
     return step
 
@@ -99,7 +105,7 @@ def _unlink(host: Host, *paths: str) -> None:
 
 def _reload(host: Host) -> None:
     """Let systemd forget the units; a unit that it never loaded cannot be reset, which is what is wanted."""
-    if host.find("systemctl") and host.is_directory("/run/systemd/system"):
+    if host.find("systemctl") and host.is_directory(RUNTIME_UNIT_DIR):
         units.reload(host)
         for unit in units.UNITS:
             host.run(["systemctl", "reset-failed", "--", unit])

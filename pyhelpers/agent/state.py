@@ -31,6 +31,7 @@ def write(host: Host, state: dict[str, Any]) -> None:
     """Replace the state; a reader sees the old one or this one, whole."""
     data = json.dumps({"schemaVersion": SCHEMA, **state}, indent=2, sort_keys=True).encode() + b"\n"
     name = os.path.basename(contract.DAEMON_STATE)  # noqa: PTH119 - paths of the host are text
+    host.make_directory(contract.CONFIG_DIR)  # the config may be elsewhere
     with _locked(host, fcntl.LOCK_EX):
         host.write(contract.DAEMON_STATE, data, MODE)
         host.write(CHECKSUM, f"{hashlib.sha256(data).hexdigest()}  {name}\n".encode(), MODE)

@@ -323,6 +323,21 @@ def test_reset_disables_the_first_boot_unit_so_that_it_does_not_bootstrap_again(
     assert host.run(["systemctl", "is-active", contract.FIRST_BOOT_UNIT]).stdout == "inactive\n"
 
 
+@pytest.mark.parametrize("target", ["/dev/null", "/gone"])
+def test_reset_and_start_get_over_a_masked_and_a_dangling_unit(host: Host, target: str) -> None:
+    install(host, "current")
+    ok(start(host))
+    ok(host.run(["ln", "-sf", target, f"{contract.UNIT_DIR}/{UNIT}"]))
+    ok(host.run(["systemctl", "daemon-reload"]))
+    ok(host.run([BINARY, "reset"]))
+    assert host.run(["systemctl", "is-active", UNIT]).stdout == "inactive\n"
+    assert not exists(host, f"{contract.UNIT_DIR}/{UNIT}")
+    ok(host.run(["ln", "-sf", target, f"{contract.UNIT_DIR}/{UNIT}"]))
+    host.write(CONFIG, json.dumps(SETTINGS), 0o600)
+    ok(start(host))
+    assert status(host)["state"] == "ready"
+
+
 def test_sigterm_while_start_waits_ends_it_with_exit_0(host: Host) -> None:
     install(host, "slow")
     done = host.run(["timeout", "--preserve-status", "--signal=TERM", "3", BINARY, "start", "--config", CONFIG])

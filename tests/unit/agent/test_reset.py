@@ -78,9 +78,23 @@ def test_the_first_boot_unit_is_disabled_and_removed_before_the_agent_is_stopped
     assert [event for event in joined.events if event in order] == order
 
 
-def test_a_first_boot_unit_that_is_not_there_costs_no_command(joined: RecordingHost) -> None:
+def test_a_first_boot_unit_that_is_not_there_is_neither_disabled_nor_stopped(joined: RecordingHost) -> None:
     reset.run(joined)
-    assert not [c for c in commands(joined) if contract.FIRST_BOOT_UNIT in c]
+    said = [c for c in commands(joined) if contract.FIRST_BOOT_UNIT in c]
+    assert said == [f"systemctl show --property=ActiveState -- {contract.FIRST_BOOT_UNIT}"]
+
+
+@pytest.mark.parametrize("target", ["/dev/null", "/gone"])
+def test_a_masked_or_dangling_unit_that_still_runs_is_stopped_and_its_link_goes(
+    joined: RecordingHost, target: str
+) -> None:
+    joined.link(units.path(contract.AGENT_UNIT), target)
+    joined.link(f"/run/systemd/system/{contract.AGENT_UNIT}", "/dev/null")
+    joined.answers["systemctl show"] = Completed((), 0, "ActiveState=active\n")
+    reset.run(joined)
+    assert f"systemctl stop -- {contract.AGENT_UNIT}" in commands(joined)
+    assert not joined.present(units.path(contract.AGENT_UNIT))
+    assert joined.names("/run/systemd/system") == []
 
 
 def test_the_configuration_goes_last_but_for_attempt_and_root(joined: RecordingHost) -> None:

@@ -53,18 +53,6 @@ def test_an_older_unit_a_wrong_mode_and_a_mask_are_replaced(ready: RecordingHost
     assert not units.converge(ready, ROOT, contract.CONFIG_PATH, arc=False)
 
 
-@pytest.mark.parametrize(
-    "path", [contract.CONFIG_PATH, "/srv/a b/config.json", '/srv/100%/$HOME/"x"\\y/config.json', "/srv/$$/%%/c.json"]
-)
-def test_reset_finds_the_config_path_that_start_was_given(ready: RecordingHost, path: str) -> None:
-    units.converge(ready, ROOT, path, arc=False)
-    assert units.config_path(ready) == path
-
-
-def test_without_a_unit_the_config_path_is_the_default(host: RecordingHost) -> None:
-    assert units.config_path(host) == contract.CONFIG_PATH
-
-
 def test_a_refused_reset_of_the_start_limit_does_not_stop_the_start(host: RecordingHost) -> None:
     host.answers["systemctl reset-failed"] = Completed((), 1, "", "not loaded")
     units.enable_and_restart(host)
