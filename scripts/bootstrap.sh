@@ -44,6 +44,8 @@ flexnode_contract() {
   FLEXNODE_STATE_DIR='/var/lib/aks-flex-node'
   FLEXNODE_STAGING_DIR='/var/lib/aks-flex-node/staging'
   FLEXNODE_JOURNAL='/var/lib/aks-flex-node/journal'
+  FLEXNODE_STATE_NEW='/var/lib/.flexnode-new.aks-flex-node'
+  FLEXNODE_STAGING_MARK='staging/made-state-directory'
   FLEXNODE_START_ATTEMPT='/var/lib/aks-flex-node/start-attempt'
   FLEXNODE_LOG_DIR='/var/log/aks-flex-node'
   FLEXNODE_LIBRARY_CONFIG_DIR='/etc/unbounded'
@@ -1452,26 +1454,57 @@ flexnode_open_staging() {
   FLEXNODE_MADE_STATE=''
   flexnode_sweep_temporary
   flexnode_probe "$FLEXNODE_STATE_DIR" E_STATE staging || return
-  [ -d "$FLEXNODE_STATE_DIR" ] || FLEXNODE_MADE_STATE=1
+  if [ -d "$FLEXNODE_STATE_DIR" ]; then
+    flexnode_reopen_staging
+  else
+    flexnode_make_state && FLEXNODE_MADE_STATE=1
+  fi || flexnode_error E_STATE staging "cannot make $FLEXNODE_STAGING_DIR"
+}
+
+# flexnode_reopen_staging: empties or makes the staging directory in a state directory that is there. The mark that a
+# killed run of ours made the state directory is heeded, and stays until the journal says so.
+flexnode_reopen_staging() {
+  if [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]; then
+    FLEXNODE_MADE_STATE=1
+    for flexnode_op_entry in "$FLEXNODE_STAGING_DIR"/* "$FLEXNODE_STAGING_DIR"/.[!.]* "$FLEXNODE_STAGING_DIR"/..?*; do
+      [ "$flexnode_op_entry" = "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ] || ! flexnode_exists "$flexnode_op_entry" ||
+        flexnode_x rm -rf -- "$flexnode_op_entry" || return
+    done
+    return 0
+  fi
   ! flexnode_exists "$FLEXNODE_STAGING_DIR" || flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
+  flexnode_x mkdir -m 0700 -- "$FLEXNODE_STAGING_DIR"
+}
+
+# flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename.
+flexnode_make_state() {
   flexnode_op_dir=${FLEXNODE_STATE_DIR%/*}
-  for flexnode_op_dir in "${flexnode_op_dir%/*}" "$flexnode_op_dir" "$FLEXNODE_STATE_DIR"; do
-    [ -d "$flexnode_op_dir" ] || flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" ||
-      flexnode_error E_STATE staging "cannot make $flexnode_op_dir" || return
+  for flexnode_op_dir in "${flexnode_op_dir%/*}" "$flexnode_op_dir"; do
+    [ -d "$flexnode_op_dir" ] || flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" || return
   done
-  flexnode_x mkdir -m 0700 -- "$FLEXNODE_STAGING_DIR" ||
-    flexnode_error E_STATE staging "cannot make $FLEXNODE_STAGING_DIR"
+  flexnode_x mkdir -m 0755 -- "$FLEXNODE_STATE_NEW" &&
+    flexnode_x mkdir -m 0700 -- "$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}" &&
+    { : >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null &&
+    flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR"
 }
 
 # flexnode_close_staging: removes the staging directory, whatever temporary name is left, and the state directory
 # when this run made it and nothing else came into it. May be called at any time, by a signal's trap too. Returns 0.
 flexnode_close_staging() {
   flexnode_sweep_temporary
-  ! flexnode_exists "$FLEXNODE_STAGING_DIR" || flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
-  if [ -n "${FLEXNODE_MADE_STATE-}" ] && [ ! -e "$FLEXNODE_JOURNAL" ] && [ -d "$FLEXNODE_STATE_DIR" ]; then
-    flexnode_x rmdir -- "$FLEXNODE_STATE_DIR" 2>/dev/null # not empty: somebody else uses it by now
+  if [ -n "${FLEXNODE_MADE_STATE-}" ] && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
+    flexnode_x mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW" && flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
+  elif flexnode_exists "$FLEXNODE_STAGING_DIR"; then
+    flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
   fi
   return 0
+}
+
+# flexnode_is_only_staging: is there nothing in the state directory but staging?
+flexnode_is_only_staging() {
+  for flexnode_os_entry in "$FLEXNODE_STATE_DIR"/* "$FLEXNODE_STATE_DIR"/.[!.]* "$FLEXNODE_STATE_DIR"/..?*; do
+    [ "$flexnode_os_entry" = "$FLEXNODE_STAGING_DIR" ] || ! flexnode_exists "$flexnode_os_entry" || return
+  done
 }
 
 # flexnode_sweep_temporary: removes our temporary names where this script makes them. Only while the lock is held.
@@ -1484,6 +1517,7 @@ flexnode_sweep_temporary() {
       flexnode_x rm -f -- "$flexnode_st_file"
     done
   done
+  ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
 }
 
 # flexnode_need_tools: the tools of this file and place.sh; prints E_TOOL and returns its code.
@@ -1977,11 +2011,13 @@ flexnode_json_begin() { # FILE: an empty list of operations
   true 2>/dev/null >"$FLEXNODE_JSON_OPS"
 }
 
-# flexnode_json_op VERB ARGUMENT <PAYLOAD: one newline at the end of the payload does not belong to it.
+# flexnode_json_op VERB ARGUMENT <PAYLOAD: one newline at the end of the payload does not belong to it. Returns 0; what
+# could not be written is noticed by flexnode_json_apply.
 flexnode_json_op() {
   FLEXNODE_JSON_COUNT=$((FLEXNODE_JSON_COUNT + 1))
-  { printf '\036%s %s\n' "$1" "$2" && cat 9>&-; } 2>/dev/null >>"$FLEXNODE_JSON_OPS" &&
+  if { printf '\036%s %s\n' "$1" "$2" && cat 9>&-; } 2>/dev/null >>"$FLEXNODE_JSON_OPS"; then
     FLEXNODE_JSON_WRITTEN=$((FLEXNODE_JSON_WRITTEN + 1))
+  fi
 }
 
 # Apply the list to {} and write the result to FILE. Else sets FLEXNODE_JSON_FAULT (an error id) and
@@ -2326,26 +2362,44 @@ flexnode_config_one_line() {
   esac
 }
 
-# Copy the base config to FILE: the one that was given, else the one in this script.
-flexnode_config_base() { # FILE
+# The base config: the file that was given, else the text in this script.
+flexnode_config_base() {
   if [ -n "$FLEXNODE_OPT_BASE_CONFIG" ]; then
-    [ -f "$FLEXNODE_OPT_BASE_CONFIG" ] && cat <"$FLEXNODE_OPT_BASE_CONFIG" >"$1" 9>&- && return
-    flexnode_error E_CONFIG "read the base config" "$FLEXNODE_OPT_BASE_CONFIG cannot be read" \
-      "give --base-config a readable file" || return
+    if [ ! -f "$FLEXNODE_OPT_BASE_CONFIG" ] || [ ! -r "$FLEXNODE_OPT_BASE_CONFIG" ]; then
+      flexnode_error E_CONFIG "read the base config" "$FLEXNODE_OPT_BASE_CONFIG cannot be read" \
+        "give --base-config a readable file" || return
+    fi
+    flexnode_json_op merge 'base config' <"$FLEXNODE_OPT_BASE_CONFIG"
+    return
   fi
-  flexnode_embedded_config >"$1"
-  IFS= read -r flexnode_line <"$1" || flexnode_line=
+  flexnode_text=$(flexnode_embedded_config)
   # In two parts, because whoever fills in the config replaces the one line that holds the whole word.
-  if [ "$flexnode_line" = __AKS_FLEX_NODE_'BASE_CONFIG_JSON__' ]; then
-    flexnode_error E_CONFIG "read the base config" "embedded base config is not populated" "give --base-config FILE"
-  fi
+  [ "$flexnode_text" != __AKS_FLEX_NODE_'BASE_CONFIG_JSON__' ] ||
+    flexnode_error E_CONFIG "read the base config" "embedded base config is not populated" "give --base-config FILE" ||
+    return
+  flexnode_json_op merge 'base config' <<FLEXNODE_VALUE
+$flexnode_text
+FLEXNODE_VALUE
 }
 
-# Render the config into FILE, 0600. FILE.base and FILE.ops are in the same directory, 0700, and do not survive.
+# Render the config into FILE, 0600. FILE.ops, in the same directory (0700), does not survive.
 flexnode_config_render() { # FILE
-  flexnode_config_base "$1.base" || return
   flexnode_json_begin "$1.ops"
-  flexnode_json_op merge 'base config' <"$1.base"
+  flexnode_config_operations
+  flexnode_status=$?
+  if [ "$flexnode_status" -eq 0 ] && ! flexnode_json_apply "$1"; then
+    flexnode_error "$FLEXNODE_JSON_FAULT" "render the config" "$FLEXNODE_JSON_ERROR"
+    flexnode_status=$?
+  fi
+  flexnode_x rm -f -- "$1.ops"
+  [ "$flexnode_status" -eq 0 ] || return "$flexnode_status"
+  flexnode_x chmod 0600 -- "$1"
+  flexnode_config_check_rendered "$1"
+}
+
+# The order decides what beats what.
+flexnode_config_operations() {
+  flexnode_config_base || return
   flexnode_config_target
   FLEXNODE_OVERRIDE=0
   flexnode_each_config_overrides flexnode_config_override
@@ -2354,16 +2408,6 @@ flexnode_config_render() { # FILE
   IFS= read -r flexnode_line </proc/sys/kernel/hostname
   flexnode_config_value default agent.nodeName "$(flexnode_config_lower "$flexnode_line")"
   flexnode_config_auth
-  if flexnode_json_apply "$1"; then
-    flexnode_status=0
-  else
-    flexnode_error "$FLEXNODE_JSON_FAULT" "render the config" "$FLEXNODE_JSON_ERROR"
-    flexnode_status=$?
-  fi
-  flexnode_x rm -f -- "$1.base" "$1.ops"
-  [ "$flexnode_status" -eq 0 ] || return "$flexnode_status"
-  flexnode_x chmod 0600 -- "$1"
-  flexnode_config_check_rendered "$1"
 }
 
 # A credential file that only the base config names has to keep the same rules. (The tool is asked only when need be.)

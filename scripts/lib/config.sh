@@ -128,26 +128,44 @@ flexnode_config_one_line() {
   esac
 }
 
-# Copy the base config to FILE: the one that was given, else the one in this script.
-flexnode_config_base() { # FILE
+# The base config: the file that was given, else the text in this script.
+flexnode_config_base() {
   if [ -n "$FLEXNODE_OPT_BASE_CONFIG" ]; then
-    [ -f "$FLEXNODE_OPT_BASE_CONFIG" ] && cat <"$FLEXNODE_OPT_BASE_CONFIG" >"$1" 9>&- && return
-    flexnode_error E_CONFIG "read the base config" "$FLEXNODE_OPT_BASE_CONFIG cannot be read" \
-      "give --base-config a readable file" || return
+    if [ ! -f "$FLEXNODE_OPT_BASE_CONFIG" ] || [ ! -r "$FLEXNODE_OPT_BASE_CONFIG" ]; then
+      flexnode_error E_CONFIG "read the base config" "$FLEXNODE_OPT_BASE_CONFIG cannot be read" \
+        "give --base-config a readable file" || return
+    fi
+    flexnode_json_op merge 'base config' <"$FLEXNODE_OPT_BASE_CONFIG"
+    return
   fi
-  flexnode_embedded_config >"$1"
-  IFS= read -r flexnode_line <"$1" || flexnode_line=
+  flexnode_text=$(flexnode_embedded_config)
   # In two parts, because whoever fills in the config replaces the one line that holds the whole word.
-  if [ "$flexnode_line" = __AKS_FLEX_NODE_'BASE_CONFIG_JSON__' ]; then
-    flexnode_error E_CONFIG "read the base config" "embedded base config is not populated" "give --base-config FILE"
-  fi
+  [ "$flexnode_text" != __AKS_FLEX_NODE_'BASE_CONFIG_JSON__' ] ||
+    flexnode_error E_CONFIG "read the base config" "embedded base config is not populated" "give --base-config FILE" ||
+    return
+  flexnode_json_op merge 'base config' <<FLEXNODE_VALUE
+$flexnode_text
+FLEXNODE_VALUE
 }
 
-# Render the config into FILE, 0600. FILE.base and FILE.ops are in the same directory, 0700, and do not survive.
+# Render the config into FILE, 0600. FILE.ops, in the same directory (0700), does not survive.
 flexnode_config_render() { # FILE
-  flexnode_config_base "$1.base" || return
   flexnode_json_begin "$1.ops"
-  flexnode_json_op merge 'base config' <"$1.base"
+  flexnode_config_operations
+  flexnode_status=$?
+  if [ "$flexnode_status" -eq 0 ] && ! flexnode_json_apply "$1"; then
+    flexnode_error "$FLEXNODE_JSON_FAULT" "render the config" "$FLEXNODE_JSON_ERROR"
+    flexnode_status=$?
+  fi
+  flexnode_x rm -f -- "$1.ops"
+  [ "$flexnode_status" -eq 0 ] || return "$flexnode_status"
+  flexnode_x chmod 0600 -- "$1"
+  flexnode_config_check_rendered "$1"
+}
+
+# The order decides what beats what.
+flexnode_config_operations() {
+  flexnode_config_base || return
   flexnode_config_target
   FLEXNODE_OVERRIDE=0
   flexnode_each_config_overrides flexnode_config_override
@@ -156,16 +174,6 @@ flexnode_config_render() { # FILE
   IFS= read -r flexnode_line </proc/sys/kernel/hostname
   flexnode_config_value default agent.nodeName "$(flexnode_config_lower "$flexnode_line")"
   flexnode_config_auth
-  if flexnode_json_apply "$1"; then
-    flexnode_status=0
-  else
-    flexnode_error "$FLEXNODE_JSON_FAULT" "render the config" "$FLEXNODE_JSON_ERROR"
-    flexnode_status=$?
-  fi
-  flexnode_x rm -f -- "$1.base" "$1.ops"
-  [ "$flexnode_status" -eq 0 ] || return "$flexnode_status"
-  flexnode_x chmod 0600 -- "$1"
-  flexnode_config_check_rendered "$1"
 }
 
 # A credential file that only the base config names has to keep the same rules. (The tool is asked only when need be.)

@@ -26,11 +26,13 @@ flexnode_json_begin() { # FILE: an empty list of operations
   true 2>/dev/null >"$FLEXNODE_JSON_OPS"
 }
 
-# flexnode_json_op VERB ARGUMENT <PAYLOAD: one newline at the end of the payload does not belong to it.
+# flexnode_json_op VERB ARGUMENT <PAYLOAD: one newline at the end of the payload does not belong to it. Returns 0; what
+# could not be written is noticed by flexnode_json_apply.
 flexnode_json_op() {
   FLEXNODE_JSON_COUNT=$((FLEXNODE_JSON_COUNT + 1))
-  { printf '\036%s %s\n' "$1" "$2" && cat 9>&-; } 2>/dev/null >>"$FLEXNODE_JSON_OPS" &&
+  if { printf '\036%s %s\n' "$1" "$2" && cat 9>&-; } 2>/dev/null >>"$FLEXNODE_JSON_OPS"; then
     FLEXNODE_JSON_WRITTEN=$((FLEXNODE_JSON_WRITTEN + 1))
+  fi
 }
 
 # Apply the list to {} and write the result to FILE. Else sets FLEXNODE_JSON_FAULT (an error id) and
