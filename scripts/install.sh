@@ -40,6 +40,8 @@ flexnode_contract() {
   FLEXNODE_STATE_DIR='/var/lib/aks-flex-node'
   FLEXNODE_STAGING_DIR='/var/lib/aks-flex-node/staging'
   FLEXNODE_JOURNAL='/var/lib/aks-flex-node/journal'
+  FLEXNODE_STATE_NEW='/var/lib/.flexnode-new.aks-flex-node'
+  FLEXNODE_STAGING_MARK='staging/made-state-directory'
   FLEXNODE_START_ATTEMPT='/var/lib/aks-flex-node/start-attempt'
   FLEXNODE_LOG_DIR='/var/log/aks-flex-node'
   FLEXNODE_LIBRARY_CONFIG_DIR='/etc/unbounded'
@@ -1310,26 +1312,57 @@ flexnode_open_staging() {
   FLEXNODE_MADE_STATE=''
   flexnode_sweep_temporary
   flexnode_probe "$FLEXNODE_STATE_DIR" E_STATE staging || return
-  [ -d "$FLEXNODE_STATE_DIR" ] || FLEXNODE_MADE_STATE=1
+  if [ -d "$FLEXNODE_STATE_DIR" ]; then
+    flexnode_reopen_staging
+  else
+    flexnode_make_state && FLEXNODE_MADE_STATE=1
+  fi || flexnode_error E_STATE staging "cannot make $FLEXNODE_STAGING_DIR"
+}
+
+# flexnode_reopen_staging: empties or makes the staging directory in a state directory that is there. The mark that a
+# killed run of ours made the state directory is heeded, and stays until the journal says so.
+flexnode_reopen_staging() {
+  if [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]; then
+    FLEXNODE_MADE_STATE=1
+    for flexnode_op_entry in "$FLEXNODE_STAGING_DIR"/* "$FLEXNODE_STAGING_DIR"/.[!.]* "$FLEXNODE_STAGING_DIR"/..?*; do
+      [ "$flexnode_op_entry" = "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ] || ! flexnode_exists "$flexnode_op_entry" ||
+        flexnode_x rm -rf -- "$flexnode_op_entry" || return
+    done
+    return 0
+  fi
   ! flexnode_exists "$FLEXNODE_STAGING_DIR" || flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
+  flexnode_x mkdir -m 0700 -- "$FLEXNODE_STAGING_DIR"
+}
+
+# flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename.
+flexnode_make_state() {
   flexnode_op_dir=${FLEXNODE_STATE_DIR%/*}
-  for flexnode_op_dir in "${flexnode_op_dir%/*}" "$flexnode_op_dir" "$FLEXNODE_STATE_DIR"; do
-    [ -d "$flexnode_op_dir" ] || flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" ||
-      flexnode_error E_STATE staging "cannot make $flexnode_op_dir" || return
+  for flexnode_op_dir in "${flexnode_op_dir%/*}" "$flexnode_op_dir"; do
+    [ -d "$flexnode_op_dir" ] || flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" || return
   done
-  flexnode_x mkdir -m 0700 -- "$FLEXNODE_STAGING_DIR" ||
-    flexnode_error E_STATE staging "cannot make $FLEXNODE_STAGING_DIR"
+  flexnode_x mkdir -m 0755 -- "$FLEXNODE_STATE_NEW" &&
+    flexnode_x mkdir -m 0700 -- "$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}" &&
+    { : >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null &&
+    flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR"
 }
 
 # flexnode_close_staging: removes the staging directory, whatever temporary name is left, and the state directory
 # when this run made it and nothing else came into it. May be called at any time, by a signal's trap too. Returns 0.
 flexnode_close_staging() {
   flexnode_sweep_temporary
-  ! flexnode_exists "$FLEXNODE_STAGING_DIR" || flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
-  if [ -n "${FLEXNODE_MADE_STATE-}" ] && [ ! -e "$FLEXNODE_JOURNAL" ] && [ -d "$FLEXNODE_STATE_DIR" ]; then
-    flexnode_x rmdir -- "$FLEXNODE_STATE_DIR" 2>/dev/null # not empty: somebody else uses it by now
+  if [ -n "${FLEXNODE_MADE_STATE-}" ] && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
+    flexnode_x mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW" && flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
+  elif flexnode_exists "$FLEXNODE_STAGING_DIR"; then
+    flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
   fi
   return 0
+}
+
+# flexnode_is_only_staging: is there nothing in the state directory but staging?
+flexnode_is_only_staging() {
+  for flexnode_os_entry in "$FLEXNODE_STATE_DIR"/* "$FLEXNODE_STATE_DIR"/.[!.]* "$FLEXNODE_STATE_DIR"/..?*; do
+    [ "$flexnode_os_entry" = "$FLEXNODE_STAGING_DIR" ] || ! flexnode_exists "$flexnode_os_entry" || return
+  done
 }
 
 # flexnode_sweep_temporary: removes our temporary names where this script makes them. Only while the lock is held.
@@ -1342,6 +1375,7 @@ flexnode_sweep_temporary() {
       flexnode_x rm -f -- "$flexnode_st_file"
     done
   done
+  ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
 }
 
 # flexnode_need_tools: the tools of this file and place.sh; prints E_TOOL and returns its code.

@@ -41,6 +41,8 @@ flexnode_contract() {
   FLEXNODE_STATE_DIR='/var/lib/aks-flex-node'
   FLEXNODE_STAGING_DIR='/var/lib/aks-flex-node/staging'
   FLEXNODE_JOURNAL='/var/lib/aks-flex-node/journal'
+  FLEXNODE_STATE_NEW='/var/lib/.flexnode-new.aks-flex-node'
+  FLEXNODE_STAGING_MARK='staging/made-state-directory'
   FLEXNODE_START_ATTEMPT='/var/lib/aks-flex-node/start-attempt'
   FLEXNODE_LOG_DIR='/var/log/aks-flex-node'
   FLEXNODE_LIBRARY_CONFIG_DIR='/etc/unbounded'
@@ -1052,13 +1054,16 @@ flexnode_try_probe() {
 # mounts.sh: what is mounted where. Reads mountinfo once and decides by the text of a path alone, because whoever
 # merely looks at a path on a dead network mount hangs.
 
-# flexnode_read_mounts [FILE]: sets FLEXNODE_MOUNTS, a line `PATH//TYPE` for each mount point, and
-# FLEXNODE_NETWORK_MOUNTS, a line `PATH` for each on a network. Prints E_INTERNAL and returns 1 when FILE
-# (/proc/self/mountinfo) cannot be read: nothing may be removed by somebody who cannot see the mounts.
+# flexnode_mount_table: prints the file that lists what is mounted; a function, so that a test can give another one.
+flexnode_mount_table() { printf '%s\n' /proc/self/mountinfo; }
+
+# flexnode_read_mounts: sets FLEXNODE_MOUNTS, a line `PATH//TYPE` for each mount point, and
+# FLEXNODE_NETWORK_MOUNTS, a line `PATH` for each on a network. Prints E_INTERNAL and returns 1 when the
+# table cannot be read: nothing may be removed by somebody who cannot see the mounts.
 flexnode_read_mounts() {
   FLEXNODE_MOUNTS=$FLEXNODE_NEWLINE
   FLEXNODE_NETWORK_MOUNTS=$FLEXNODE_NEWLINE
-  set -- "${1:-/proc/self/mountinfo}"
+  set -- "$(flexnode_mount_table)"
   [ -r "$1" ] || flexnode_error E_INTERNAL mounts "cannot read $1" "mount /proc" || return
   while IFS=' ' read -r _ _ _ _ flexnode_point flexnode_type; do
     case $flexnode_point in *\\*) flexnode_decode_point ;; esac
@@ -1374,7 +1379,7 @@ flexnode_act_stop() {
 flexnode_act_reload() {
   flexnode_attempt "$2" systemctl daemon-reload || return 0
   for flexnode_un_name in $3; do
-    flexnode_x systemctl is-failed --quiet -- "$flexnode_un_name" || continue
+    flexnode_x systemctl is-failed --quiet -- "$flexnode_un_name" 2>/dev/null || continue
     flexnode_attempt "$flexnode_un_name" systemctl reset-failed -- "$flexnode_un_name"
   done
   return 0
@@ -1629,6 +1634,11 @@ flexnode_go() {
   flexnode_exists "$1" || return 0
   if flexnode_passes_link "$1"; then
     flexnode_emit keep - "$1" "behind a link that is not ours, not followed"
+    return 0
+  fi
+  if [ -d "$1" ] && [ ! -L "$1" ] && flexnode_is_listed "$1" "$FLEXNODE_ENTRIES" &&
+    ! flexnode_is_listed "$1" "$FLEXNODE_DIRS"; then
+    flexnode_emit keep - "$1" "a directory where the agent has a file"
     return 0
   fi
   FLEXNODE_GOING=$FLEXNODE_GOING$1$FLEXNODE_NEWLINE

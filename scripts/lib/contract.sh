@@ -21,6 +21,8 @@ flexnode_contract() {
   FLEXNODE_STATE_DIR='/var/lib/aks-flex-node'
   FLEXNODE_STAGING_DIR='/var/lib/aks-flex-node/staging'
   FLEXNODE_JOURNAL='/var/lib/aks-flex-node/journal'
+  FLEXNODE_STATE_NEW='/var/lib/.flexnode-new.aks-flex-node'
+  FLEXNODE_STAGING_MARK='staging/made-state-directory'
   FLEXNODE_START_ATTEMPT='/var/lib/aks-flex-node/start-attempt'
   FLEXNODE_LOG_DIR='/var/log/aks-flex-node'
   FLEXNODE_LIBRARY_CONFIG_DIR='/etc/unbounded'
