@@ -15,9 +15,10 @@ flexnode_config_take_credentials() {
 
 # All that is wrong with the options themselves, before any effect. Sets FLEXNODE_AUTH and the credential.
 flexnode_config_check() {
-  flexnode_config_method || return
-  flexnode_config_credential || return
-  flexnode_config_one_line || return
+  flexnode_config_method && flexnode_config_one_line && flexnode_config_path && flexnode_config_credential
+}
+
+flexnode_config_path() {
   FLEXNODE_OPT_CONFIG_PATH=${FLEXNODE_OPT_CONFIG_PATH:-$FLEXNODE_CONFIG_PATH}
   case $FLEXNODE_OPT_CONFIG_PATH in
     *[![:graph:]]*) ;; # the path stands in a unit file, where white space would part it
@@ -26,16 +27,12 @@ flexnode_config_check() {
   flexnode_error E_USAGE options "--config-path is not a clean absolute path" "name a file like $FLEXNODE_CONFIG_PATH"
 }
 
-flexnode_config_lower() { # WORD
-  printf '%s\n' "$1" | tr '[:upper:]' '[:lower:]' 9>&-
-}
-
 flexnode_config_method() {
-  FLEXNODE_AUTH=$(flexnode_config_lower "$FLEXNODE_OPT_AUTH")
-  case $FLEXNODE_AUTH in
-    '' | msi | arc | sp) ;;
-    managed-identity) FLEXNODE_AUTH=msi ;;
-    service-principal) FLEXNODE_AUTH=sp ;;
+  case $FLEXNODE_OPT_AUTH in
+    '') FLEXNODE_AUTH= ;;
+    [Mm][Ss][Ii] | [Mm][Aa][Nn][Aa][Gg][Ee][Dd]-[Ii][Dd][Ee][Nn][Tt][Ii][Tt][Yy]) FLEXNODE_AUTH=msi ;;
+    [Aa][Rr][Cc]) FLEXNODE_AUTH=arc ;;
+    [Ss][Pp] | [Ss][Ee][Rr][Vv][Ii][Cc][Ee]-[Pp][Rr][Ii][Nn][Cc][Ii][Pp][Aa][Ll]) FLEXNODE_AUTH=sp ;;
     *) flexnode_error E_USAGE options "--auth knows no such method" "give msi, arc or sp" ;;
   esac
 }
@@ -123,8 +120,11 @@ flexnode_config_one_line() {
   case $FLEXNODE_OPT_CLUSTER_RESOURCE_ID$FLEXNODE_OPT_AGENT_POOL_NAME$FLEXNODE_OPT_RESOURCE_MANAGER_ENDPOINT in
     *[[:cntrl:]]*) flexnode_error E_USAGE options "a target option holds a control character" || return ;;
   esac
-  case $FLEXNODE_OPT_BOOTSTRAP_OCI_IMAGE$FLEXNODE_OPT_BOOTSTRAP_OFFLINE_ARTIFACTS_SOURCE$FLEXNODE_CREDENTIAL_FILE in
-    *[[:cntrl:]]*) flexnode_error E_USAGE options "a source or file option holds a control character" || return ;;
+  case $FLEXNODE_OPT_BOOTSTRAP_OCI_IMAGE$FLEXNODE_OPT_BOOTSTRAP_OFFLINE_ARTIFACTS_SOURCE in
+    *[[:cntrl:]]*) flexnode_error E_USAGE options "a source option holds a control character" || return ;;
+  esac
+  case $FLEXNODE_OPT_SP_CLIENT_SECRET_FILE$FLEXNODE_OPT_SP_CLIENT_CERTIFICATE_FILE$FLEXNODE_TWIN_SECRET_FILE$FLEXNODE_TWIN_CERTIFICATE_FILE in
+    *[[:cntrl:]]*) flexnode_error E_USAGE options "the name of a credential file holds a control character" || return ;;
   esac
 }
 
@@ -171,8 +171,7 @@ flexnode_config_operations() {
   flexnode_each_config_overrides flexnode_config_override
   flexnode_config_target
   flexnode_config_source
-  IFS= read -r flexnode_line </proc/sys/kernel/hostname
-  flexnode_config_value default agent.nodeName "$(flexnode_config_lower "$flexnode_line")"
+  flexnode_config_value default agent.nodeName "$(tr '[:upper:]' '[:lower:]' </proc/sys/kernel/hostname 9>&-)"
   flexnode_config_auth
 }
 

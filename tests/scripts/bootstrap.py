@@ -16,6 +16,7 @@ CORPUS = PROJECT / "tests/corpus/bootstrap"
 WORK = "/tmp/bootstrap"
 BASE, OUT, SECRET = f"{WORK}/base.json", f"{WORK}/config.json", f"{WORK}/secret"
 TOOLS = ("bash", "busybox", "cat", "chmod", "dash", "rm", "sh", "stat", "tr")
+SHELLS = (("dash",), ("bash",), ("bash", "--posix"), ("busybox", "ash"))
 JSON_TOOLS = ("jq", "python3")
 CLUSTER = "/subscriptions/0/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
 RENDER = f'. {SCRIPT}\nflexnode_render_config {OUT} "$@"'
@@ -81,7 +82,7 @@ class Bootstrap:
 
 
 @contextmanager
-def in_a_box() -> Iterator[Bootstrap]:
-    """bootstrap.sh in a sandbox of its own."""
-    with Server(jobs=1) as server, server.box(binds=[PROJECT]) as box:
+def in_a_box(server: Server) -> Iterator[Bootstrap]:
+    """bootstrap.sh in a sandbox for all tests of a file, which do not mind each other."""
+    with server.box(binds=[PROJECT]) as box:
         yield Bootstrap(box)

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from pyhelpers.sandbox import Server
 from tests.scripts.bootstrap import CORPUS, JSON_TOOLS, OUT, SCRIPT, WORK, Bootstrap, Json, in_a_box
 
 
 @pytest.fixture(scope="module")
-def bootstrap() -> Iterator[Bootstrap]:
-    with in_a_box() as made:
+def bootstrap(server: Server) -> Iterator[Bootstrap]:
+    with in_a_box(server) as made:
         yield made
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pyhelpers.sandbox import Server
 from tests.scripts.bootstrap import CLUSTER, OUT, SCRIPT, SECRET, WORK, Bootstrap, Json, in_a_box
 
 TARGET = {"azure": {"targetCluster": {"resourceId": "base"}, "targetAgentPoolName": "base", "tenantId": "tenant"}}
@@ -16,8 +17,8 @@ OFFLINE = "/media/artifacts"
 
 
 @pytest.fixture(scope="module")
-def bootstrap() -> Iterator[Bootstrap]:
-    with in_a_box() as made:
+def bootstrap(server: Server) -> Iterator[Bootstrap]:
+    with in_a_box(server) as made:
         yield made
 
 
