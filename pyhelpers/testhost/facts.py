@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyhelpers.testhost.host import Host, HostError
 from pyhelpers.testhost.runner import UNIT_PREFIX
+from pyhelpers.tree import Change
 
 # pid 1 and what descends from it, but for the processes of this very question (same cgroup) and of the keeper's
 # clients, whose parent is outside (0). /proc instead of ps, which a small host lacks.
@@ -21,6 +24,8 @@ for dir in /proc/[0-9]*; do
 done
 exit 0
 """
+PLAIN = ("--no-legend", "--no-pager", "--plain", "--full")
+UNIT_FILE = re.compile(r"/systemd/system/.*\.(automount|mount|path|service|slice|socket|swap|target|timer)$")
 TCP_LISTENS, UDP_IS_BOUND = "0A", "07"  # linux/tcp_states.h
 
 
@@ -28,7 +33,7 @@ TCP_LISTENS, UDP_IS_BOUND = "0A", "07"  # linux/tcp_states.h
 class Facts:
     """Everything as lines for people; a line that is there afterwards and was not before is new."""
 
-    units: Counter[str]
+    units: Counter[str]  # name and active state of each loaded unit
     users: Counter[str]
     groups: Counter[str]
     ports: Counter[str]
@@ -37,8 +42,9 @@ class Facts:
 
 def gather(host: Host) -> Facts:
     """Ask the host. Raises HostError when one of the questions cannot be answered."""
+    loaded = [line.split()[:3] for line in _output(host, ["systemctl", "list-units", "--all", *PLAIN]).splitlines()]
     return Facts(
-        Counter(_units(host)),
+        Counter(f"{name} {active}" for name, _, active in loaded if not name.startswith(UNIT_PREFIX)),
         Counter(_accounts(host, "/etc/passwd")),
         Counter(_accounts(host, "/etc/group")),
         Counter(_ports(host)),
@@ -48,10 +54,27 @@ def gather(host: Host) -> Facts:
 
 def news(before: Facts, after: Facts) -> dict[str, list[str]]:
     """Title -> what is new, sorted; a thing that only changed its state counts as new."""
-    return {
-        title: sorted((getattr(after, title) - getattr(before, title)).elements())
-        for title in ("units", "users", "groups", "ports", "processes")
-    }
+    titles = ("units", "users", "groups", "ports", "processes")
+    return {title: sorted((getattr(after, title) - getattr(before, title)).elements()) for title in titles}
+
+
+def changed_units(host: Host, new: list[str], changes: Iterable[Change]) -> list[str]:
+    """`NAME (enabled, active)` of the units that changed their state (NEW) or a file or link of theirs (CHANGES).
+
+    Only these are asked for: to list all unit files with their state takes longer than everything else together.
+    """
+    names = {line.split()[0] for line in new}
+    names |= {change.path.rpartition("/")[2] for change in changes if UNIT_FILE.search(change.path)}
+    if not names:
+        return []
+    properties = "--property=Id,LoadState,UnitFileState,ActiveState"
+    blocks = _output(host, ["systemctl", "show", properties, "--", *sorted(names)]).strip().split("\n\n")
+    units = [dict(line.split("=", 1) for line in block.splitlines()) for block in blocks]
+    return sorted(
+        f"{unit['Id']} ({unit['UnitFileState'] or 'no file'}, {unit['ActiveState']})"
+        for unit in units
+        if unit["LoadState"] != "not-found"
+    )
 
 
 def _output(host: Host, argv: list[str]) -> str:
@@ -59,17 +82,6 @@ def _output(host: Host, argv: list[str]) -> str:
     if result.code:
         raise HostError(f"{argv[0]} failed on the host ({result.code}): {result.stderr.strip()}")
     return result.stdout
-
-
-def _units(host: Host) -> list[str]:
-    """`NAME (enabled, active)` for every unit file and every loaded unit."""
-    plain = ["--no-legend", "--no-pager", "--plain", "--full"]
-    files = [line.split() for line in _output(host, ["systemctl", "list-unit-files", *plain]).splitlines()]
-    loaded = [line.split()[:3] for line in _output(host, ["systemctl", "list-units", "--all", *plain]).splitlines()]
-    enabled = {words[0]: words[1] for words in files}
-    active = {name: state for name, load, state in loaded if load != "not-found"}
-    names = {name for name in enabled.keys() | active.keys() if not name.startswith(UNIT_PREFIX)}
-    return [f"{name} ({enabled.get(name, 'no file')}, {active.get(name, 'not loaded')})" for name in names]
 
 
 def _accounts(host: Host, path: str) -> list[str]:

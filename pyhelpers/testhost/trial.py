@@ -86,6 +86,7 @@ def _try(options: argparse.Namespace, installer: Path, console: Console) -> int:
             sys.stdout.flush()
             code = host.run_with(command(content, place, options.args), streams, env, options.timeout, "/root")
         changes, new = host.diff(), facts.news(before, facts.gather(host))
+        new["units"] = facts.changed_units(host, new["units"], changes)
         _show(console, code, changes, new)
         if options.tar:
             with host.root() as root_fd:

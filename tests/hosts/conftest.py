@@ -5,34 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
+from pyhelpers.sandbox.outside import Fingerprint
 from pyhelpers.testhost import Host, cgroup
 
 NEEDED = ("systemd-nspawn", "systemd-run", "nsenter", "setpriv")
-
-
-@dataclass(frozen=True)
-class Outside:
-    """What a host could leave on the machine, as far as other tests at the same time do not change it."""
-
-    mounts: str
-    links: list[str]
-    children: list[str]
-    stale_cgroups: list[str]
-
-
-def look_outside() -> Outside:
-    """The machine now, without what belongs to hosts of other processes."""
-    return Outside(
-        Path("/proc/self/mountinfo").read_text(),
-        sorted(os.listdir("/sys/class/net")),  # noqa: PTH208
-        Path(f"/proc/self/task/{os.getpid()}/children").read_text().split(),
-        cgroup.stale(),
-    )
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -47,9 +26,13 @@ def _can_boot() -> None:
 
 @pytest.fixture(autouse=True)
 def _outside_is_unchanged() -> Iterator[None]:
-    before = look_outside()
+    """Of cgroups only those count that are a host's and no keeper holds: the machine's own and those of other tests
+    come and go at any time."""
+    before = Fingerprint.take()
     yield
-    assert look_outside() == before
+    changes = [line for line in before.changes_since() if not line.startswith("cgroups:")]
+    assert changes == []
+    assert cgroup.stale() == []
 
 
 @pytest.fixture(scope="module")
