@@ -104,7 +104,7 @@ def test_unicode_keys_are_merged_by_what_they_are_and_not_by_how_they_are_writte
 def test_the_text_of_both_tools_is_the_same(bootstrap: Bootstrap) -> None:
     texts = []
     for tool in JSON_TOOLS:
-        bootstrap.config(base={"z": [1, {"k": "é\n\"\\"}], "a": {}, "n": [0.5, True, None, []]}, tool=tool)
+        bootstrap.config(base={"z": [1, {"k": 'é\n"\\'}], "a": {}, "n": [0.5, True, None, []]}, tool=tool)
         texts.append(bootstrap.box.read(OUT))
     assert texts[0] == texts[1]
 
@@ -151,4 +151,6 @@ def test_modules_in_the_current_directory_do_not_reach_python(bootstrap: Bootstr
 @pytest.mark.parametrize("shell", [["dash"], ["bash"], ["bash", "--posix"], ["busybox", "ash"]], ids=" ".join)
 def test_every_shell_renders_the_same(bootstrap: Bootstrap, shell: list[str]) -> None:
     base = {"a": "back\\slash \\n $HOME `id` 'q' \"d\" %s é"}
-    assert bootstrap.config("--agent-pool-name", "p\\n$x", base=base, shell=shell)["azure"] == {"targetAgentPoolName": "p\\n$x"}
+    assert bootstrap.config("--agent-pool-name", "p\\n$x", base=base, shell=shell)["azure"] == {
+        "targetAgentPoolName": "p\\n$x"
+    }

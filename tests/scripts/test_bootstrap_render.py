@@ -34,7 +34,14 @@ def test_nothing_but_the_config_is_left_where_it_was_rendered(bootstrap: Bootstr
 
 
 def test_the_target_options_go_over_the_base_config(bootstrap: Bootstrap) -> None:
-    options = ("--cluster-resource-id", CLUSTER, "--agent-pool-name", "pool", "--resource-manager-endpoint", "https://m")
+    options = (
+        "--cluster-resource-id",
+        CLUSTER,
+        "--agent-pool-name",
+        "pool",
+        "--resource-manager-endpoint",
+        "https://m",
+    )
     azure = bootstrap.config(*options, base=TARGET)["azure"]
     assert azure["targetCluster"]["resourceId"] == CLUSTER
     assert (azure["targetAgentPoolName"], azure["resourceManagerEndpoint"]) == ("pool", "https://m")
@@ -69,7 +76,9 @@ def test_an_empty_variable_counts_as_unset(bootstrap: Bootstrap) -> None:
 
 def test_the_overrides_of_the_environment_come_before_those_of_options(bootstrap: Bootstrap) -> None:
     env = {"AKS_FLEX_NODE_CONFIG_OVERRIDES": '{"a":"environment","b":"environment"}'}
-    config = bootstrap.config("--config-overrides", '{"a":"first","c":1}', "--config-overrides", '{"c":2}', base={}, env=env)
+    config = bootstrap.config(
+        "--config-overrides", '{"a":"first","c":1}', "--config-overrides", '{"c":2}', base={}, env=env
+    )
     assert {key: config[key] for key in "abc"} == {"a": "first", "b": "environment", "c": 2}
 
 
@@ -135,7 +144,9 @@ def test_msi_keeps_the_client_id_of_the_base_config(bootstrap: Bootstrap) -> Non
 
 
 def test_msi_replaces_a_managed_identity_that_is_no_object(bootstrap: Bootstrap) -> None:
-    assert bootstrap.config("--auth", "msi", base={"azure": {"managedIdentity": None}})["azure"]["managedIdentity"] == {}
+    assert (
+        bootstrap.config("--auth", "msi", base={"azure": {"managedIdentity": None}})["azure"]["managedIdentity"] == {}
+    )
 
 
 def test_arc_deletes_the_other_methods(bootstrap: Bootstrap) -> None:
@@ -178,7 +189,11 @@ def test_a_secret_file_replaces_the_secret_of_the_base_config(bootstrap: Bootstr
 
 @pytest.mark.parametrize(
     ("missing", "words"),
-    [("tenantId", "needs --sp-tenant-id"), ("clientId", "needs --sp-client-id"), ("clientSecretFile", "needs a secret")],
+    [
+        ("tenantId", "needs --sp-tenant-id"),
+        ("clientId", "needs --sp-client-id"),
+        ("clientSecretFile", "needs a secret"),
+    ],
 )
 def test_an_incomplete_service_principal_is_refused(bootstrap: Bootstrap, missing: str, words: str) -> None:
     principal = {key: value for key, value in {"tenantId": "t", **SP}.items() if key != missing}

@@ -188,7 +188,9 @@ def test_an_architecture_without_an_agent_is_named(bootstrap: Bootstrap) -> None
 
 
 def test_the_plan_names_what_would_be_done_in_order(bootstrap: Bootstrap) -> None:
-    result = bootstrap.run("--plan", "--base-config", BASE, "--agent-version", "v1.2.3", "--config-path", "/srv/a/c.json")
+    result = bootstrap.run(
+        "--plan", "--base-config", BASE, "--agent-version", "v1.2.3", "--config-path", "/srv/a/c.json"
+    )
     assert (result.code, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [
         f"would take the agent from {contract.BASE_URL}/download/v1.2.3/aks-flex-node-linux-amd64.tar.gz",
