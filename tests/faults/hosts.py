@@ -1,0 +1,101 @@
+"""Cuts the power of a throwaway host before the N-th mutating system call of a bootstrap, and says what is left later."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyhelpers.netserve import ReleaseServer
+from pyhelpers.release import variant
+from pyhelpers.sandbox.mutations import Watch, stop_before
+from pyhelpers.testhost import Host
+from pyhelpers.tree import Change
+from tests.faults.kill import PROJECT, UNINSTALL, must
+
+CONFIG = "/run/faults/base.json"
+CLUSTER = (
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/faults"
+    "/providers/Microsoft.ContainerService/managedClusters/faults"
+)
+SETTINGS = {"azure": {"targetCluster": {"resourceId": CLUSTER}, "managedIdentity": {}}}
+
+
+class Node:
+    """A throwaway host with a release server that follows it over reboots."""
+
+    def __init__(self, host: Host, server: ReleaseServer) -> None:
+        self.host, self.server = host, server
+
+    @property
+    def bootstrap(self) -> list[str]:
+        """The command line of the bootstrap; it needs `give_config` once after each boot."""
+        archive = f"{self.server.url}/releases/download/v0.1.0/{{{{ARCHIVE_NAME}}}}"
+        script = str(PROJECT / "scripts/bootstrap.sh")
+        return [
+            "sh",
+            script,
+            "--base-config",
+            CONFIG,
+            "--auth",
+            "msi",
+            "--agent-version",
+            "v0.1.0",
+            "--agent-url",
+            archive,
+        ]
+
+    def give_config(self) -> None:
+        """/run is empty after each boot."""
+        self.host.write(CONFIG, json.dumps(SETTINGS), 0o600)
+
+    def cut_and_boot(self) -> None:
+        """Power off without a warning, then boot from the same disk."""
+        self.host.power_cut()
+        self.server.follow(self.host.netns)
+        self.give_config()
+
+    @contextmanager
+    def watch(self, number: int | None) -> Iterator[Watch]:
+        """A watch whose socket is in the host's /run; NUMBER: the call to stop before."""
+        decide = {} if number is None else {"decide": stop_before(number)}
+        with (
+            self.host.root() as root,
+            Watch(f"/proc/{os.getpid()}/fd/{root}/run/w.sock", "/run/w.sock", **decide) as one,
+        ):
+            yield one
+
+
+@contextmanager
+def node() -> Iterator[Node]:
+    """A booted host that sees the project and a server with the current release."""
+    with Host.clone_of_this_machine(binds=[PROJECT]) as host:
+        with ReleaseServer(host.netns, {"v0.1.0": variant("current")}, "v0.1.0") as server:
+            one = Node(host, server)
+            one.give_config()
+            yield one
+
+
+def calls() -> int:
+    """How many mutating calls an undisturbed bootstrap and its agent's start make."""
+    with node() as one:
+        with one.watch(None) as watch:
+            must(one.host.run(watch.argv(one.bootstrap), timeout=120))
+        return watch.count
+
+
+def leftovers(number: int, *, rerun: bool) -> list[Change]:
+    """Cut the power at call NUMBER, perhaps bootstrap again, uninstall -> what is not as it was."""
+    with node() as one:
+        with one.watch(number) as watch:
+            runner = threading.Thread(target=lambda: one.host.run(watch.argv(one.bootstrap), timeout=120))
+            runner.start()
+            assert watch.stopped.wait(120), f"call {number} was never made"
+            one.cut_and_boot()
+            runner.join()
+        if rerun:
+            must(one.host.run(one.bootstrap, timeout=120))
+        must(one.host.run(["sh", UNINSTALL, "--yes"], timeout=120))
+        return one.host.diff()
