@@ -33,16 +33,24 @@ def watching(directory: str) -> Iterator[int]:
 
 @contextmanager
 def process(pid: int) -> Iterator[int | None]:
-    """A descriptor that is readable once process `pid` has ended; None where there are none."""
-    try:
-        fd = os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        yield None
-        return
+    """A descriptor that is readable once process `pid` has ended, at once if it is gone; None where there are none."""
+    fd = _descriptor(pid)
     try:
         yield fd
     finally:
-        os.close(fd)
+        if fd is not None:
+            os.close(fd)
+
+
+def _descriptor(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        gone, other_end = os.pipe()  # without its other end a pipe is readable for ever
+        os.close(other_end)
+        return gone
+    except (AttributeError, OSError):
+        return None
 
 
 def until(ready: Callable[[], bool], changes: int, ended: int | None, seconds: float) -> str:

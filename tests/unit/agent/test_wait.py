@@ -35,11 +35,13 @@ def test_the_end_of_the_process_ends_the_wait(tmp_path: Path) -> None:
         assert wait.until(lambda: False, changes, ended, 10) == "ended"
 
 
-def test_a_process_that_is_gone_already_has_no_descriptor() -> None:
+def test_a_process_that_is_gone_already_ends_the_wait_at_once(tmp_path: Path) -> None:
     child = subprocess.Popen(["true"])
     child.wait()
-    with wait.process(child.pid) as ended:
-        assert ended is None
+    with wait.watching(str(tmp_path)) as changes, wait.process(child.pid) as ended:
+        begun = time.monotonic()
+        assert wait.until(lambda: False, changes, ended, 10) == "ended"
+        assert time.monotonic() - begun < 5
 
 
 def test_time_runs_out(tmp_path: Path) -> None:
