@@ -1325,12 +1325,14 @@ flexnode_attempt() {
 # flexnode_has_systemd: did systemd boot this host?
 flexnode_has_systemd() { [ -d /run/systemd/system ] && flexnode_has systemctl; }
 
-# flexnode_unit_files UNIT: prints the file of UNIT (or its mask) and every link that enables it, one a line.
-flexnode_unit_files() {
+# flexnode_find_unit_files UNIT: sets FLEXNODE_RESULT to the file of UNIT (or its mask) and every link that enables it,
+# one a line.
+flexnode_find_unit_files() {
+  FLEXNODE_RESULT=
   for flexnode_un_dir in "$FLEXNODE_UNIT_DIR" /run/systemd/system; do
     for flexnode_un_file in "$flexnode_un_dir"/*.wants/"$1" "$flexnode_un_dir"/*.requires/"$1" \
       "$flexnode_un_dir"/*.upholds/"$1" "$flexnode_un_dir/$1"; do
-      ! flexnode_exists "$flexnode_un_file" || printf '%s\n' "$flexnode_un_file"
+      ! flexnode_exists "$flexnode_un_file" || FLEXNODE_RESULT=$FLEXNODE_RESULT$flexnode_un_file$FLEXNODE_NEWLINE
     done
   done
 }
@@ -1340,9 +1342,12 @@ flexnode_plan_units() {
   flexnode_un_found=
   if flexnode_has_systemd; then flexnode_plan_stops "$@"; fi
   for flexnode_un_name in "$@"; do
-    for flexnode_un_file in $(flexnode_unit_files "$flexnode_un_name"); do
+    flexnode_find_unit_files "$flexnode_un_name"
+    flexnode_un_rest=$FLEXNODE_RESULT
+    while [ -n "$flexnode_un_rest" ]; do
       flexnode_un_found=1
-      flexnode_go "$flexnode_un_file"
+      flexnode_go "${flexnode_un_rest%%"$FLEXNODE_NEWLINE"*}"
+      flexnode_un_rest=${flexnode_un_rest#*"$FLEXNODE_NEWLINE"}
     done
     for flexnode_un_file in "$FLEXNODE_UNIT_DIR/$flexnode_un_name.d"/*; do
       ! flexnode_exists "$flexnode_un_file" || flexnode_emit keep - "$flexnode_un_file" "a drop-in is not ours"
@@ -1519,8 +1524,8 @@ flexnode_set_entries() {
     for flexnode_en_root in $FLEXNODE_ROOTS; do flexnode_layout_files "$flexnode_en_root"; done
     IFS=' '
     for flexnode_en_name in $FLEXNODE_FIRST_BOOT_UNIT $FLEXNODE_UNITS; do
-      flexnode_unit_files "$flexnode_en_name"
-      printf '%s\n' "$FLEXNODE_UNIT_DIR/$flexnode_en_name"
+      flexnode_find_unit_files "$flexnode_en_name"
+      printf '%s%s\n' "$FLEXNODE_RESULT" "$FLEXNODE_UNIT_DIR/$flexnode_en_name"
     done
     for flexnode_en_name in $FLEXNODE_MACHINES; do
       printf '%s\n' "$FLEXNODE_LIBRARY_CONFIG_DIR/agent/$flexnode_en_name-applied-config.json" \
@@ -1715,6 +1720,7 @@ flexnode_plan_library() {
 
 # flexnode_plan_layout ROOT: binary, slots, links, helpers.
 flexnode_plan_layout() {
+  [ -d "$1" ] || return 0
   if ! flexnode_is_layout_entry "$1/bin/$FLEXNODE_BINARY_NAME"; then
     flexnode_emit keep - "$1/bin/$FLEXNODE_BINARY_NAME" "a link that is not ours"
     flexnode_la_skip=$1/bin/$FLEXNODE_BINARY_NAME
@@ -1894,11 +1900,12 @@ flexnode_act_remove() {
   [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
 }
 
-flexnode_describe_empty() { printf 'empty %s, which was there before\n' "$2"; }
+flexnode_describe_empty() { printf 'empty %s\n' "$2"; }
 flexnode_act_empty() {
   if [ -L "$2" ] || [ ! -d "$2" ]; then return 0; fi
   flexnode_fence "$2" || return
   flexnode_empty "$2"
+  ! flexnode_is_mount "$2" || flexnode_keep "$2" "emptied; it is a mount point"
 }
 
 flexnode_describe_keep() { printf 'keep %s: %s\n' "$2" "$3"; }
@@ -2030,14 +2037,13 @@ flexnode_uninstall_stopped() {
   flexnode_warn "not finished; run it again to go on"
 }
 
-# Looks at the host and plans; sets FLEXNODE_FIRST and FLEXNODE_REST, both empty when there is nothing to do.
+# Looks at the host; sets FLEXNODE_FIRST, what is done before the agent's reset, and with it.
 flexnode_uninstall_look() {
   FLEXNODE_UNRESET=
   flexnode_inspect || return
   flexnode_find_agent
   FLEXNODE_FIRST=$(flexnode_plan_first)
   [ -z "$FLEXNODE_AGENT" ] || FLEXNODE_FIRST=$FLEXNODE_FIRST$FLEXNODE_NEWLINE$(flexnode_emit reset - "$FLEXNODE_AGENT" -)
-  FLEXNODE_REST=$(flexnode_plan_rest)
 }
 
 # Asks on the terminal, which must open: /dev/tty may exist without one.
@@ -2103,6 +2109,7 @@ flexnode_main() {
     return
   fi
   flexnode_open_log && flexnode_need_root && flexnode_uninstall_look || return
+  FLEXNODE_REST=$(flexnode_plan_rest)
   if [ -z "$FLEXNODE_FIRST$FLEXNODE_REST" ]; then
     flexnode_lines 'kept' "$FLEXNODE_KEPT"
     flexnode_say "nothing to do"

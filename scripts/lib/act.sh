@@ -8,11 +8,12 @@ flexnode_act_remove() {
   [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
 }
 
-flexnode_describe_empty() { printf 'empty %s, which was there before\n' "$2"; }
+flexnode_describe_empty() { printf 'empty %s\n' "$2"; }
 flexnode_act_empty() {
   if [ -L "$2" ] || [ ! -d "$2" ]; then return 0; fi
   flexnode_fence "$2" || return
   flexnode_empty "$2"
+  ! flexnode_is_mount "$2" || flexnode_keep "$2" "emptied; it is a mount point"
 }
 
 flexnode_describe_keep() { printf 'keep %s: %s\n' "$2" "$3"; }

@@ -2,13 +2,16 @@
 # mounts.sh: what is mounted where. Reads mountinfo once and decides by the text of a path alone, because whoever
 # merely looks at a path on a dead network mount hangs.
 
-# flexnode_read_mounts [FILE]: sets FLEXNODE_MOUNTS, a line `PATH//TYPE` for each mount point, and
-# FLEXNODE_NETWORK_MOUNTS, a line `PATH` for each on a network. Prints E_INTERNAL and returns 1 when FILE
-# (/proc/self/mountinfo) cannot be read: nothing may be removed by somebody who cannot see the mounts.
+# flexnode_mount_table: prints the file that lists what is mounted; a function, so that a test can give another one.
+flexnode_mount_table() { printf '%s\n' /proc/self/mountinfo; }
+
+# flexnode_read_mounts: sets FLEXNODE_MOUNTS, a line `PATH//TYPE` for each mount point, and
+# FLEXNODE_NETWORK_MOUNTS, a line `PATH` for each on a network. Prints E_INTERNAL and returns 1 when the
+# table cannot be read: nothing may be removed by somebody who cannot see the mounts.
 flexnode_read_mounts() {
   FLEXNODE_MOUNTS=$FLEXNODE_NEWLINE
   FLEXNODE_NETWORK_MOUNTS=$FLEXNODE_NEWLINE
-  set -- "${1:-/proc/self/mountinfo}"
+  set -- "$(flexnode_mount_table)"
   [ -r "$1" ] || flexnode_error E_INTERNAL mounts "cannot read $1" "mount /proc" || return
   while IFS=' ' read -r _ _ _ _ flexnode_point flexnode_type; do
     case $flexnode_point in *\\*) flexnode_decode_point ;; esac

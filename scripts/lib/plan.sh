@@ -15,6 +15,11 @@ flexnode_go() {
     flexnode_emit keep - "$1" "behind a link that is not ours, not followed"
     return 0
   fi
+  if [ -d "$1" ] && [ ! -L "$1" ] && flexnode_is_listed "$1" "$FLEXNODE_ENTRIES" &&
+    ! flexnode_is_listed "$1" "$FLEXNODE_DIRS"; then
+    flexnode_emit keep - "$1" "a directory where the agent has a file"
+    return 0
+  fi
   FLEXNODE_GOING=$FLEXNODE_GOING$1$FLEXNODE_NEWLINE
   flexnode_emit remove - "$1" -
 }
@@ -89,6 +94,7 @@ flexnode_plan_library() {
 
 # flexnode_plan_layout ROOT: binary, slots, links, helpers.
 flexnode_plan_layout() {
+  [ -d "$1" ] || return 0
   if ! flexnode_is_layout_entry "$1/bin/$FLEXNODE_BINARY_NAME"; then
     flexnode_emit keep - "$1/bin/$FLEXNODE_BINARY_NAME" "a link that is not ours"
     flexnode_la_skip=$1/bin/$FLEXNODE_BINARY_NAME

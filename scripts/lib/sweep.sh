@@ -131,8 +131,8 @@ flexnode_set_entries() {
     for flexnode_en_root in $FLEXNODE_ROOTS; do flexnode_layout_files "$flexnode_en_root"; done
     IFS=' '
     for flexnode_en_name in $FLEXNODE_FIRST_BOOT_UNIT $FLEXNODE_UNITS; do
-      flexnode_unit_files "$flexnode_en_name"
-      printf '%s\n' "$FLEXNODE_UNIT_DIR/$flexnode_en_name"
+      flexnode_find_unit_files "$flexnode_en_name"
+      printf '%s%s\n' "$FLEXNODE_RESULT" "$FLEXNODE_UNIT_DIR/$flexnode_en_name"
     done
     for flexnode_en_name in $FLEXNODE_MACHINES; do
       printf '%s\n' "$FLEXNODE_LIBRARY_CONFIG_DIR/agent/$flexnode_en_name-applied-config.json" \

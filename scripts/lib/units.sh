@@ -6,12 +6,14 @@
 # flexnode_has_systemd: did systemd boot this host?
 flexnode_has_systemd() { [ -d /run/systemd/system ] && flexnode_has systemctl; }
 
-# flexnode_unit_files UNIT: prints the file of UNIT (or its mask) and every link that enables it, one a line.
-flexnode_unit_files() {
+# flexnode_find_unit_files UNIT: sets FLEXNODE_RESULT to the file of UNIT (or its mask) and every link that enables it,
+# one a line.
+flexnode_find_unit_files() {
+  FLEXNODE_RESULT=
   for flexnode_un_dir in "$FLEXNODE_UNIT_DIR" /run/systemd/system; do
     for flexnode_un_file in "$flexnode_un_dir"/*.wants/"$1" "$flexnode_un_dir"/*.requires/"$1" \
       "$flexnode_un_dir"/*.upholds/"$1" "$flexnode_un_dir/$1"; do
-      ! flexnode_exists "$flexnode_un_file" || printf '%s\n' "$flexnode_un_file"
+      ! flexnode_exists "$flexnode_un_file" || FLEXNODE_RESULT=$FLEXNODE_RESULT$flexnode_un_file$FLEXNODE_NEWLINE
     done
   done
 }
@@ -21,9 +23,12 @@ flexnode_plan_units() {
   flexnode_un_found=
   if flexnode_has_systemd; then flexnode_plan_stops "$@"; fi
   for flexnode_un_name in "$@"; do
-    for flexnode_un_file in $(flexnode_unit_files "$flexnode_un_name"); do
+    flexnode_find_unit_files "$flexnode_un_name"
+    flexnode_un_rest=$FLEXNODE_RESULT
+    while [ -n "$flexnode_un_rest" ]; do
       flexnode_un_found=1
-      flexnode_go "$flexnode_un_file"
+      flexnode_go "${flexnode_un_rest%%"$FLEXNODE_NEWLINE"*}"
+      flexnode_un_rest=${flexnode_un_rest#*"$FLEXNODE_NEWLINE"}
     done
     for flexnode_un_file in "$FLEXNODE_UNIT_DIR/$flexnode_un_name.d"/*; do
       ! flexnode_exists "$flexnode_un_file" || flexnode_emit keep - "$flexnode_un_file" "a drop-in is not ours"
@@ -60,7 +65,7 @@ flexnode_act_stop() {
 flexnode_act_reload() {
   flexnode_attempt "$2" systemctl daemon-reload || return 0
   for flexnode_un_name in $3; do
-    flexnode_x systemctl is-failed --quiet -- "$flexnode_un_name" || continue
+    flexnode_x systemctl is-failed --quiet -- "$flexnode_un_name" 2>/dev/null || continue
     flexnode_attempt "$flexnode_un_name" systemctl reset-failed -- "$flexnode_un_name"
   done
   return 0
