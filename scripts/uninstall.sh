@@ -1592,6 +1592,13 @@ flexnode_add_dirs() {
   done
 }
 
+# flexnode_agents ROOT: prints where an agent can be below ROOT, the one that is in use first.
+flexnode_agents() {
+  flexnode_ag_lib=$1/lib/$FLEXNODE_LIB_NAME
+  printf '%s\n' "$1/bin/$FLEXNODE_BINARY_NAME" "$flexnode_ag_lib/$FLEXNODE_CURRENT" "$flexnode_ag_lib/$FLEXNODE_LAST_GOOD" \
+    "$flexnode_ag_lib/$FLEXNODE_BINARY_NAME-blue" "$flexnode_ag_lib/$FLEXNODE_BINARY_NAME-green"
+}
+
 # flexnode_find_agent: sets FLEXNODE_AGENT to the first agent that can be run, the host root's before the legacy one,
 # or to nothing. A link that is not of our layout is not followed.
 flexnode_find_agent() {
@@ -1599,7 +1606,7 @@ flexnode_find_agent() {
   set -f
   IFS=$FLEXNODE_NEWLINE
   # shellcheck disable=SC2046,SC2086 # one path a line
-  set -- $(for flexnode_fa_root in $FLEXNODE_ROOTS; do flexnode_layout "$flexnode_fa_root"; done)
+  set -- $(for flexnode_fa_root in $FLEXNODE_ROOTS; do flexnode_agents "$flexnode_fa_root"; done)
   IFS=' 	
 '
   set +f
