@@ -6,9 +6,11 @@ was cut short is known as ours and continued by the next one. Nothing is changed
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pyhelpers import contract
 from pyhelpers.agent import config, fault, log, place, state, units, wait
@@ -27,15 +29,32 @@ def run(host: Host, build: Build, config_path: str) -> None:
     loaded = config.load(host.real(config_path))
     if os.geteuid() != 0:
         raise AgentError("start changes the host and must be run as root")
+    with _alone(host):
+        _start(host, build, config_path, bool(loaded.get("azure.arc.enabled")))
+
+
+def _start(host: Host, build: Build, config_path: str, arc: bool) -> None:
     record(host, config_path)
     where = place.converge(host, build)
     log.info(f"agent {build.version} is in slot {where.slot} of {where.root}")
     fault.before_units(build.fault)
-    units.converge(host, where.root, config_path, bool(loaded.get("azure.arc.enabled")))
+    units.converge(host, where.root, config_path, arc)
     units.reload(host)
     _start_and_wait(host)
     host.unlink(contract.START_ATTEMPT)
     log.info(f"{contract.AGENT_UNIT} is active and ready")
+
+
+@contextmanager
+def _alone(host: Host) -> Iterator[None]:
+    """One start after the other: each restarts the daemon that the other waits for. A kill releases the lock."""
+    host.make_directory(contract.STATE_DIR)
+    fd = os.open(host.real(contract.STATE_DIR), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 def record(host: Host, config_path: str) -> None:
@@ -43,7 +62,6 @@ def record(host: Host, config_path: str) -> None:
     if host.present(contract.START_ATTEMPT):
         log.info("continuing an earlier start that was not finished")
         return
-    host.make_directory(contract.STATE_DIR)
     text = json.dumps({"configPath": config_path}) + "\n"
     host.write(contract.START_ATTEMPT, text.encode(), 0o600)
 
@@ -52,32 +70,16 @@ def _start_and_wait(host: Host) -> None:
     host.make_directory(contract.CONFIG_DIR)
     with wait.watching(str(host.real(contract.CONFIG_DIR))) as changes:
         units.enable_and_restart(host)
-        result, invocation = _await_ready(host, changes, time.monotonic() + READY_SECONDS)
+        unit = units.show(host, contract.AGENT_UNIT, "MainPID", "InvocationID")
+        pid = int(unit.get("MainPID", "0") or 0)
+        with wait.process(pid) as ended:
+            result = wait.until(lambda: _is_ready(host, pid), changes, ended, READY_SECONDS) if pid else "ended"
+        if result == "ready" and units.show(host, contract.AGENT_UNIT, "ActiveState").get("ActiveState") != "active":
+            result = "ended"
     if result != "ready":
         why = "ended before it was ready" if result == "ended" else f"was not ready within {READY_SECONDS:g} s"
-        _show_journal(host, invocation)
+        _show_journal(host, unit.get("InvocationID", ""))
         raise AgentError(f"{contract.AGENT_UNIT} {why}; see journalctl -u {contract.AGENT_UNIT}")
-
-
-def _await_ready(host: Host, changes: int, deadline: float) -> tuple[str, str]:
-    """`ready`, `ended` or `timeout`, and the unit's last invocation. A process that ended because somebody else
-    restarted the unit meanwhile is followed by the new one."""
-    before = 0
-    while True:
-        unit = units.show(host, contract.AGENT_UNIT, "MainPID", "InvocationID", "Job")
-        if before and unit.get("Job", "0") not in ("", "0"):  # their restart is under way: joins it and waits for it
-            host.run(["systemctl", "start", contract.AGENT_UNIT], timeout=READY_SECONDS)
-            unit = units.show(host, contract.AGENT_UNIT, "MainPID", "InvocationID")
-        pid = int(unit.get("MainPID", "0") or 0)
-        if pid in (0, before):
-            return "ended", unit.get("InvocationID", "")
-        with wait.process(pid) as ended:
-            result = wait.until(lambda: _is_ready(host, pid), changes, ended, deadline - time.monotonic())  # noqa: B023
-        if result == "timeout":
-            return result, unit.get("InvocationID", "")
-        if result == "ready" and units.show(host, contract.AGENT_UNIT, "MainPID").get("MainPID") == str(pid):
-            return result, unit.get("InvocationID", "")
-        before = pid
 
 
 def _is_ready(host: Host, pid: int) -> bool:
