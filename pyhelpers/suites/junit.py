@@ -18,8 +18,8 @@ def _case(node: ET.Element, file: str) -> Case:
     for tag, outcome in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
         child = node.find(tag)
         if child is not None:
-            message = child.get("message", "") if outcome == "skipped" else child.text or child.get("message", "")
-            return Case(file, name, outcome, seconds, message)
+            reason = child.get("message") or ""
+            return Case(file, name, outcome, seconds, reason if outcome == "skipped" else child.text or reason)
     return Case(file, name, "passed", seconds)
 
 

@@ -1,4 +1,4 @@
-"""Cuts the power of a throwaway host before the N-th mutating system call of a bootstrap, and says what is left later."""
+"""Cuts the power of a throwaway host before the N-th mutating system call of a bootstrap; says what is left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from pyhelpers.netserve import ReleaseServer
 from pyhelpers.release import variant
-from pyhelpers.sandbox.mutations import Watch, stop_before
+from pyhelpers.sandbox.mutations import Decision, Watch, go_on, stop_before
 from pyhelpers.testhost import Host
 from pyhelpers.tree import Change
 from tests.faults.kill import PROJECT, UNINSTALL, must
@@ -33,19 +33,8 @@ class Node:
     def bootstrap(self) -> list[str]:
         """The command line of the bootstrap; it needs `give_config` once after each boot."""
         archive = f"{self.server.url}/releases/download/v0.1.0/{{{{ARCHIVE_NAME}}}}"
-        script = str(PROJECT / "scripts/bootstrap.sh")
-        return [
-            "sh",
-            script,
-            "--base-config",
-            CONFIG,
-            "--auth",
-            "msi",
-            "--agent-version",
-            "v0.1.0",
-            "--agent-url",
-            archive,
-        ]
+        options = f"--base-config {CONFIG} --auth msi --agent-version v0.1.0 --agent-url {archive}"
+        return ["sh", str(PROJECT / "scripts/bootstrap.sh"), *options.split()]
 
     def give_config(self) -> None:
         """/run is empty after each boot."""
@@ -58,30 +47,28 @@ class Node:
         self.give_config()
 
     @contextmanager
-    def watch(self, number: int | None) -> Iterator[Watch]:
-        """A watch whose socket is in the host's /run; NUMBER: the call to stop before."""
-        decide = {} if number is None else {"decide": stop_before(number)}
-        with (
-            self.host.root() as root,
-            Watch(f"/proc/{os.getpid()}/fd/{root}/run/w.sock", "/run/w.sock", **decide) as one,
-        ):
-            yield one
+    def watch(self, decide: Decision) -> Iterator[Watch]:
+        """A watch whose socket is in the host's /run."""
+        with self.host.root() as root:
+            path = f"/proc/{os.getpid()}/fd/{root}/run/w.sock"
+            with Watch(path, "/run/w.sock", decide) as one:
+                yield one
 
 
 @contextmanager
 def node() -> Iterator[Node]:
     """A booted host that sees the project and a server with the current release."""
-    with Host.clone_of_this_machine(binds=[PROJECT]) as host:
-        with ReleaseServer(host.netns, {"v0.1.0": variant("current")}, "v0.1.0") as server:
-            one = Node(host, server)
-            one.give_config()
-            yield one
+    release = {"v0.1.0": variant("current")}
+    with Host.clone_of_this_machine(binds=[PROJECT]) as host, ReleaseServer(host.netns, release) as server:
+        one = Node(host, server)
+        one.give_config()
+        yield one
 
 
 def calls() -> int:
     """How many mutating calls an undisturbed bootstrap and its agent's start make."""
     with node() as one:
-        with one.watch(None) as watch:
+        with one.watch(go_on) as watch:
             must(one.host.run(watch.argv(one.bootstrap), timeout=120))
         return watch.count
 
@@ -89,7 +76,7 @@ def calls() -> int:
 def leftovers(number: int, *, rerun: bool) -> list[Change]:
     """Cut the power at call NUMBER, perhaps bootstrap again, uninstall -> what is not as it was."""
     with node() as one:
-        with one.watch(number) as watch:
+        with one.watch(stop_before(number)) as watch:
             runner = threading.Thread(target=lambda: one.host.run(watch.argv(one.bootstrap), timeout=120))
             runner.start()
             assert watch.stopped.wait(120), f"call {number} was never made"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pyhelpers.sandbox import Box, Result, Server
-from pyhelpers.sandbox.mutations import Watch, evenly, stop_before
+from pyhelpers.sandbox.mutations import Watch, evenly, go_on, stop_before
 from pyhelpers.tree import Change
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,7 @@ def must(result: Result) -> Result:
 
 def count(box: Box, command: Sequence[str]) -> int:
     """Run COMMAND to its end -> how many mutating calls it made."""
-    with Watch(str(box.root / "run/count.sock"), "/run/count.sock") as watch:
+    with Watch(str(box.root / "run/count.sock"), "/run/count.sock", go_on) as watch:
         must(box.run(watch.argv(list(command))))
     return watch.count
 
