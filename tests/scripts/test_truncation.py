@@ -1,0 +1,43 @@
+"""A script that was cut off on its way does nothing: every proper prefix, but for the one that lacks the last newline."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhelpers.sandbox import Box
+from tests.scripts.install import SCRIPTS, SHELLS
+
+NAMES = sorted(path.name for path in SCRIPTS.glob("*.sh"))
+STEPS = {"dash": 97, "bash": 997, "ash": 997}  # a parse of the script is a millisecond in dash and ten in bash
+LAST = 200
+# Runs in the sandbox, because thousands of commands through its control channel would take longer than all else.
+# The part is a file on stdin: from a pipe bash reads byte by byte, which makes this a hundred times slower.
+# --help is harmless and prints at once: a prefix that prints something did call main.
+TRY = """
+import os, sys
+step, last, script, shell = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+text = open(script, "rb").read()
+out, null = os.open("/tmp/out", os.O_RDWR | os.O_CREAT, 0o600), os.open("/dev/null", os.O_WRONLY)
+part = os.memfd_create("part")
+points = [*range(0, len(text) - last, step), *range(len(text) - last, len(text) - 1)]
+for at in points + [len(text) - 1, len(text)]:
+    os.pwrite(part, text[:at], 0)
+    os.lseek(part, 0, 0)
+    actions = [(os.POSIX_SPAWN_DUP2, a, b) for a, b in ((part, 0), (out, 1), (null, 2))]
+    os.waitpid(os.posix_spawnp(shell[0], [*shell, "-s", "--", "--help"], os.environ, file_actions=actions), 0)
+    if (os.fstat(out).st_size > 0) != (at >= len(text) - 1):
+        sys.exit(f"{at} of {len(text)} bytes: {os.pread(out, 80, 0)!r}")
+    os.ftruncate(out, 0)
+    os.lseek(out, 0, 0)
+print(len(points))
+"""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_proper_prefix_of_a_script_does_anything(box: Box, name: str, shell: str) -> None:
+    script = SCRIPTS / name
+    result = box.run(["python3", "-c", TRY, str(STEPS[shell]), str(LAST), str(script), *SHELLS[shell]], timeout=120)
+    assert result.code == 0, result.stderr
+    assert int(result.stdout) >= (script.stat().st_size - LAST) // STEPS[shell] + LAST - 1
+    assert box.diff(ignore=["/tmp/**"]) == []
