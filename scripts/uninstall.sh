@@ -1680,6 +1680,7 @@ flexnode_plan_rest() {
   [ -z "$FLEXNODE_J_INVALID" ] || flexnode_emit aside - "$FLEXNODE_JOURNAL" "$FLEXNODE_J_INVALID"
   # shellcheck disable=SC2086 # a list of names
   flexnode_plan_units $FLEXNODE_UNITS
+  FLEXNODE_TRACE=$FLEXNODE_J_ROOT$FLEXNODE_AGENT${FLEXNODE_GOING#"$FLEXNODE_NEWLINE"}
   flexnode_plan_temporary
   flexnode_plan_data
   flexnode_for_roots flexnode_plan_layout
@@ -1822,15 +1823,10 @@ flexnode_plan_tree() {
     flexnode_plan_all_but_config
   elif flexnode_is_listed "$1" "$FLEXNODE_WAS_DIR" || { flexnode_is_mount "$1" && flexnode_exists "$1"; }; then
     ! flexnode_has_entries "$1" || flexnode_emit empty - "$1" -
-  elif flexnode_has_entries "$1" || flexnode_has_trace; then
+  elif flexnode_has_entries "$1" || [ -n "$FLEXNODE_TRACE" ]; then
     flexnode_go "$1"
   fi
   flexnode_plan_mounts "$1"
-}
-
-# flexnode_has_trace: is there anything of ours besides empty directories?
-flexnode_has_trace() {
-  [ -n "$FLEXNODE_J_ROOT$FLEXNODE_AGENT${FLEXNODE_GOING#"$FLEXNODE_NEWLINE"}" ]
 }
 
 # flexnode_plan_mounts DIR: what is mounted below stays.
@@ -1883,17 +1879,26 @@ flexnode_plan_journal() {
     flexnode_plan_tree "$FLEXNODE_STATE_DIR"
     return 0
   fi
+  if flexnode_was_state_there; then flexnode_jo_verb=empty; else flexnode_jo_verb=remove; fi
   for flexnode_jo_entry in "$FLEXNODE_STATE_DIR"/* "$FLEXNODE_STATE_DIR"/.[!.]* "$FLEXNODE_STATE_DIR"/..?*; do
     case $flexnode_jo_entry in "$FLEXNODE_JOURNAL" | "$FLEXNODE_JOURNAL.invalid") continue ;; esac
-    flexnode_go "$flexnode_jo_entry"
+    # The mark says, like the journal, that the directory is ours: it goes with it.
+    [ "$flexnode_jo_entry,$flexnode_jo_verb" = "$FLEXNODE_STAGING_DIR,remove" ] || flexnode_go "$flexnode_jo_entry"
   done
   flexnode_plan_mounts "$FLEXNODE_STATE_DIR"
-  ! flexnode_exists "$FLEXNODE_STATE_DIR" || flexnode_is_untouched_state || flexnode_emit forget - "$FLEXNODE_STATE_DIR" -
+  if [ ! -d "$FLEXNODE_STATE_DIR" ]; then return 0; fi
+  if [ "$flexnode_jo_verb" = empty ] && ! flexnode_has_entries "$FLEXNODE_STATE_DIR"; then return 0; fi
+  flexnode_emit forget - "$FLEXNODE_STATE_DIR" "$flexnode_jo_verb"
 }
 
-# flexnode_is_untouched_state: is the state directory an empty one that was there before us?
-flexnode_is_untouched_state() {
-  ! flexnode_has_entries "$FLEXNODE_STATE_DIR" && flexnode_is_listed "$FLEXNODE_STATE_DIR" "$FLEXNODE_WAS_DIR"
+# flexnode_was_state_there: was the state directory there before us? The journal says so; without one, a directory with
+# nothing but an unmarked staging directory is one that install.sh found and did not make (see agent.sh).
+flexnode_was_state_there() {
+  ! flexnode_is_listed "$FLEXNODE_STATE_DIR" "$FLEXNODE_WAS_DIR" || return 0
+  if [ -n "$FLEXNODE_TRACE" ] || [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]; then return 1; fi
+  for flexnode_ws_entry in "$FLEXNODE_STATE_DIR"/* "$FLEXNODE_STATE_DIR"/.[!.]* "$FLEXNODE_STATE_DIR"/..?*; do
+    [ "$flexnode_ws_entry" = "$FLEXNODE_STAGING_DIR" ] || ! flexnode_exists "$flexnode_ws_entry" || return
+  done
 }
 # <<< lib/plan.sh
 
@@ -1968,17 +1973,22 @@ flexnode_unpark_entry() {
 }
 
 # forget: the state directory with the journal. While anything is left the journal stays, so that the next run knows
-# what this one knew. All other changes are on the disk before it goes.
-flexnode_describe_forget() { printf 'remove %s with the journal\n' "$2"; }
+# what this one knew. All other changes are on the disk before it goes. ARGUMENT: remove the directory, or empty it.
+flexnode_describe_forget() { printf '%s %s with the journal\n' "$3" "$2"; }
 flexnode_act_forget() {
   if [ "$FLEXNODE_LEFT" != "$FLEXNODE_NEWLINE" ]; then
-    flexnode_say "$FLEXNODE_JOURNAL stays until all is gone"
+    ! flexnode_exists "$FLEXNODE_JOURNAL" || flexnode_say "$FLEXNODE_JOURNAL stays until all is gone"
     return 0
   fi
   flexnode_x sync
-  flexnode_unlink "$FLEXNODE_JOURNAL.invalid" -f
-  flexnode_unlink "$FLEXNODE_JOURNAL" -f
-  if ! flexnode_is_listed "$2" "$FLEXNODE_WAS_DIR"; then flexnode_act_remove - "$2" -; fi
+  # One rename: a directory without a journal would not be known to be ours.
+  if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
+    flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
+  else
+    flexnode_unlink "$FLEXNODE_JOURNAL.invalid" -f
+    flexnode_unlink "$FLEXNODE_JOURNAL" -f
+    flexnode_act_empty - "$2" -
+  fi
 }
 # <<< lib/act.sh
 

@@ -69,15 +69,20 @@ flexnode_unpark_entry() {
 }
 
 # forget: the state directory with the journal. While anything is left the journal stays, so that the next run knows
-# what this one knew. All other changes are on the disk before it goes.
-flexnode_describe_forget() { printf 'remove %s with the journal\n' "$2"; }
+# what this one knew. All other changes are on the disk before it goes. ARGUMENT: remove the directory, or empty it.
+flexnode_describe_forget() { printf '%s %s with the journal\n' "$3" "$2"; }
 flexnode_act_forget() {
   if [ "$FLEXNODE_LEFT" != "$FLEXNODE_NEWLINE" ]; then
-    flexnode_say "$FLEXNODE_JOURNAL stays until all is gone"
+    ! flexnode_exists "$FLEXNODE_JOURNAL" || flexnode_say "$FLEXNODE_JOURNAL stays until all is gone"
     return 0
   fi
   flexnode_x sync
-  flexnode_unlink "$FLEXNODE_JOURNAL.invalid" -f
-  flexnode_unlink "$FLEXNODE_JOURNAL" -f
-  if ! flexnode_is_listed "$2" "$FLEXNODE_WAS_DIR"; then flexnode_act_remove - "$2" -; fi
+  # One rename: a directory without a journal would not be known to be ours.
+  if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
+    flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
+  else
+    flexnode_unlink "$FLEXNODE_JOURNAL.invalid" -f
+    flexnode_unlink "$FLEXNODE_JOURNAL" -f
+    flexnode_act_empty - "$2" -
+  fi
 }

@@ -47,6 +47,7 @@ flexnode_plan_rest() {
   [ -z "$FLEXNODE_J_INVALID" ] || flexnode_emit aside - "$FLEXNODE_JOURNAL" "$FLEXNODE_J_INVALID"
   # shellcheck disable=SC2086 # a list of names
   flexnode_plan_units $FLEXNODE_UNITS
+  FLEXNODE_TRACE=$FLEXNODE_J_ROOT$FLEXNODE_AGENT${FLEXNODE_GOING#"$FLEXNODE_NEWLINE"}
   flexnode_plan_temporary
   flexnode_plan_data
   flexnode_for_roots flexnode_plan_layout
@@ -189,15 +190,10 @@ flexnode_plan_tree() {
     flexnode_plan_all_but_config
   elif flexnode_is_listed "$1" "$FLEXNODE_WAS_DIR" || { flexnode_is_mount "$1" && flexnode_exists "$1"; }; then
     ! flexnode_has_entries "$1" || flexnode_emit empty - "$1" -
-  elif flexnode_has_entries "$1" || flexnode_has_trace; then
+  elif flexnode_has_entries "$1" || [ -n "$FLEXNODE_TRACE" ]; then
     flexnode_go "$1"
   fi
   flexnode_plan_mounts "$1"
-}
-
-# flexnode_has_trace: is there anything of ours besides empty directories?
-flexnode_has_trace() {
-  [ -n "$FLEXNODE_J_ROOT$FLEXNODE_AGENT${FLEXNODE_GOING#"$FLEXNODE_NEWLINE"}" ]
 }
 
 # flexnode_plan_mounts DIR: what is mounted below stays.
@@ -250,15 +246,24 @@ flexnode_plan_journal() {
     flexnode_plan_tree "$FLEXNODE_STATE_DIR"
     return 0
   fi
+  if flexnode_was_state_there; then flexnode_jo_verb=empty; else flexnode_jo_verb=remove; fi
   for flexnode_jo_entry in "$FLEXNODE_STATE_DIR"/* "$FLEXNODE_STATE_DIR"/.[!.]* "$FLEXNODE_STATE_DIR"/..?*; do
     case $flexnode_jo_entry in "$FLEXNODE_JOURNAL" | "$FLEXNODE_JOURNAL.invalid") continue ;; esac
-    flexnode_go "$flexnode_jo_entry"
+    # The mark says, like the journal, that the directory is ours: it goes with it.
+    [ "$flexnode_jo_entry,$flexnode_jo_verb" = "$FLEXNODE_STAGING_DIR,remove" ] || flexnode_go "$flexnode_jo_entry"
   done
   flexnode_plan_mounts "$FLEXNODE_STATE_DIR"
-  ! flexnode_exists "$FLEXNODE_STATE_DIR" || flexnode_is_untouched_state || flexnode_emit forget - "$FLEXNODE_STATE_DIR" -
+  if [ ! -d "$FLEXNODE_STATE_DIR" ]; then return 0; fi
+  if [ "$flexnode_jo_verb" = empty ] && ! flexnode_has_entries "$FLEXNODE_STATE_DIR"; then return 0; fi
+  flexnode_emit forget - "$FLEXNODE_STATE_DIR" "$flexnode_jo_verb"
 }
 
-# flexnode_is_untouched_state: is the state directory an empty one that was there before us?
-flexnode_is_untouched_state() {
-  ! flexnode_has_entries "$FLEXNODE_STATE_DIR" && flexnode_is_listed "$FLEXNODE_STATE_DIR" "$FLEXNODE_WAS_DIR"
+# flexnode_was_state_there: was the state directory there before us? The journal says so; without one, a directory with
+# nothing but an unmarked staging directory is one that install.sh found and did not make (see agent.sh).
+flexnode_was_state_there() {
+  ! flexnode_is_listed "$FLEXNODE_STATE_DIR" "$FLEXNODE_WAS_DIR" || return 0
+  if [ -n "$FLEXNODE_TRACE" ] || [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]; then return 1; fi
+  for flexnode_ws_entry in "$FLEXNODE_STATE_DIR"/* "$FLEXNODE_STATE_DIR"/.[!.]* "$FLEXNODE_STATE_DIR"/..?*; do
+    [ "$flexnode_ws_entry" = "$FLEXNODE_STAGING_DIR" ] || ! flexnode_exists "$flexnode_ws_entry" || return
+  done
 }

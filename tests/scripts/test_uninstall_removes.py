@@ -154,10 +154,27 @@ def test_an_empty_directory_of_ours_alone_is_no_trace_of_an_agent(host: Uninstal
     assert host.exists(CONFIG)
 
 
-def test_an_empty_state_directory_of_a_killed_install_goes(host: Uninstall) -> None:
-    host.sh(f"mkdir {STATE}")
+def test_a_state_directory_that_a_killed_install_marked_goes(host: Uninstall) -> None:
+    host.put(f"{STATE}/staging/made-state-directory")
     host.run("--yes")
     assert host.diff() == []
+
+
+def test_a_state_directory_that_a_killed_install_found_is_only_emptied(host: Uninstall) -> None:
+    host.put(f"{STATE}/staging/archive.tar.gz")
+    host.run("--yes")
+    assert [c.path for c in host.changes()] == [STATE]
+    assert "nothing to do" in host.run("--yes").stderr
+
+
+def test_directories_that_were_there_before_outlive_a_second_run(host: Uninstall) -> None:
+    host.sh(f"mkdir -m 0750 {CONFIG} {STATE} {LOGS}")
+    before = host.diff()
+    host.install()
+    host.run("--yes")
+    assert host.diff() == before
+    assert "nothing to do" in host.run("--yes").stderr
+    assert host.diff() == before
 
 
 @pytest.mark.parametrize(
