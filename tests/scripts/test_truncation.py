@@ -1,4 +1,4 @@
-"""A script that was cut off on its way does nothing: every proper prefix, but for the one that lacks the last newline."""
+"""A script that was cut off does nothing: every proper prefix, but for the one that lacks only the last newline."""
 
 from __future__ import annotations
 
