@@ -248,7 +248,7 @@ def ask(lifeline: socket.socket, request: wire.Message, fds: Sequence[int] = ())
         try:
             wire.send(lifeline, request, [theirs.fileno(), *fds])
         except OSError as error:
-            raise HostError(f"the host's keeper is gone ({error.strerror})") from None
+            raise HostError(f"the host's keeper cannot be asked: {error.strerror}") from None
         finally:
             theirs.close()
         reply = wire.receive(ours)

@@ -5,7 +5,9 @@ A request carries a socket of its own for the answer, so any number of requests 
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import socket
 from collections.abc import Sequence
 from typing import Any
@@ -30,8 +32,11 @@ def allow_large(end: socket.socket) -> None:
 
 
 def send(end: socket.socket, message: Message, fds: Sequence[int] = ()) -> None:
-    """Send one message; the descriptors stay open here."""
-    socket.send_fds(end, [json.dumps(message).encode()], list(fds))
+    """Send one message; the descriptors stay open here. Raises OSError also when it is too long."""
+    data = json.dumps(message, ensure_ascii=False).encode(errors="surrogateescape")
+    if len(data) > LARGEST:
+        raise OSError(errno.EMSGSIZE, os.strerror(errno.EMSGSIZE))
+    socket.send_fds(end, [data], list(fds))
 
 
 def receive(end: socket.socket) -> tuple[Message, list[int]] | None:
@@ -42,5 +47,5 @@ def receive(end: socket.socket) -> tuple[Message, list[int]] | None:
         return None
     if not data:
         return None
-    message: Message = json.loads(data)
+    message: Message = json.loads(data.decode(errors="surrogateescape"))
     return message, fds
