@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from pyhelpers.sandbox import mounts
 from pyhelpers.testhost import IGNORED, Host, HostError
 from pyhelpers.tree import matcher
 
 HERE = Path(__file__).resolve()
+PROJECT = HERE.parents[2]
 
 
 def test_systemd_reaches_running_with_nothing_failed(host: Host) -> None:
@@ -182,6 +185,24 @@ def test_several_hosts_start_at_the_same_time() -> None:
     finally:
         for host in hosts:
             host.down()
+
+
+@pytest.mark.skipif(
+    "overlay" in {mount.kind for mount in mounts.parse(Path("/proc/self/mountinfo").read_text()) if mount.point == "/"},
+    reason="the kernel stacks two overlays at most, and the root is one already",
+)
+def test_a_host_can_be_made_on_a_machine_that_systemd_booted_with_pure_cgroup2(fresh: Host) -> None:
+    script = (
+        f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n"
+        "from pyhelpers.testhost import Host\n"
+        "with Host.clone_of_this_machine(size='64m') as host:\n"
+        "    host.write('/opt/inner', ''); host.reboot()\n"
+        "    print(host.state, [change.path for change in host.diff()])\n"
+    )
+    assert fresh.run(["stat", "-f", "-c", "%T", "/sys/fs/cgroup"]).stdout == "cgroup2fs\n"
+    result = fresh.run([sys.executable, "-B", "-c", script])
+    assert (result.code, result.stdout) == (0, "running ['/opt/inner']\n"), result.stderr
+    assert fresh.diff() == []
 
 
 def test_project_paths_are_there_read_only_at_their_target() -> None:
