@@ -196,3 +196,16 @@ def test_no_package_manager_is_ever_called(host: Uninstall) -> None:
     assert not host.exists("/tmp/package-manager")
     assert host.exists("/usr/local/sbin/dnf")
     assert not host.exists(STATE)
+
+
+@pytest.mark.parametrize("signal", ["INT", "TERM", "HUP"])
+def test_a_signal_ends_it_with_its_own_status_and_the_next_run_finishes(box: Box, signal: str) -> None:
+    host = Uninstall(box)
+    host.put_agent(reset=f"kill -{signal} $PPID; sleep 30")
+    number = {"HUP": 129, "INT": 130, "TERM": 143}[signal]
+    result = host.run("--yes", code=number)
+    assert f"stopped by SIG{signal}" in result.stderr
+    assert host.exists(f"{ROOT}/bin/aks-flex-node")
+    host.put_agent()
+    host.run("--yes")
+    assert host.diff() == []
