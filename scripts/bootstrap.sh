@@ -1321,7 +1321,7 @@ flexnode_run_curl() {
   printf 'url = "%s"\n' "$1" >"$FLEXNODE_STAGING_DIR/request" || return
   ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB * 2048))
   exec curl -q -K "$FLEXNODE_STAGING_DIR/request" -sS -f --proto '=http,https' -o "$2" \
-    --connect-timeout 20 --speed-limit 1 --speed-time 60 --retry 3 --retry-max-time 60 \
+    --connect-timeout 20 --speed-limit 1 --speed-time 60 --retry 2 --retry-max-time 60 \
     -w '%{http_code} %{redirect_url}\n' >"$FLEXNODE_STAGING_DIR/response" 2>"$FLEXNODE_STAGING_DIR/words"
 }
 flexnode_run_wget() {
@@ -1349,7 +1349,7 @@ flexnode_read_wget() {
       HTTP/*) FLEXNODE_HTTP_STATUS=${flexnode_rw_rest%% *} FLEXNODE_HTTP_LOCATION='' ;;
       [Ll]ocation:) FLEXNODE_HTTP_LOCATION=$flexnode_rw_rest ;;
       wget:) FLEXNODE_HTTP_WORDS=$flexnode_rw_rest ;;
-      *failed:) FLEXNODE_HTTP_WORDS=$flexnode_rw_rest ;;
+      *failed:) FLEXNODE_HTTP_WORDS=${flexnode_rw_rest%.} ;;
     esac
   done <"$FLEXNODE_STAGING_DIR/words"
 }
@@ -2631,7 +2631,7 @@ flexnode_bootstrap_preflight() {
   case $flexnode_status in
     0) return 0 ;;
     1) flexnode_error E_PREFLIGHT preflight 'the agent refuses this host or config' \
-      'correct what the report names, or ignore it by --ignore-preflight-errors' ;;
+      'correct what the report names (a config in staging is made of base config, options and overrides)' ;;
     *) flexnode_error E_PREFLIGHT preflight "the agent's preflight ended with status $flexnode_status" ;;
   esac
 }

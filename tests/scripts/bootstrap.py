@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pyhelpers.netserve import ReleaseServer
 from pyhelpers.sandbox import Box, Result, Server
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -18,7 +20,10 @@ BASE, OUT, SECRET = f"{WORK}/base.json", f"{WORK}/config.json", f"{WORK}/secret"
 TOOLS = ("bash", "busybox", "cat", "chmod", "dash", "rm", "sh", "stat", "tr")
 SHELLS = (("dash",), ("bash",), ("bash", "--posix"), ("busybox", "ash"))
 JSON_TOOLS = ("jq", "python3")
-CLUSTER = "/subscriptions/0/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
+CLUSTER = (
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/g"
+    "/providers/Microsoft.ContainerService/managedClusters/c"
+)
 RENDER = f'. {SCRIPT}\nflexnode_render_config {OUT} "$@"'
 CLEAN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "FLEXNODE_SOURCE_ONLY": "1"}
 Json = dict[str, Any]
@@ -79,6 +84,24 @@ class Bootstrap:
     def run(self, *options: str, env: Mapping[str, str] | None = None, shell: Sequence[str] = ("sh",)) -> Result:
         """Run the script from its file."""
         return self.box.run([*shell, SCRIPT, *options], env=env, timeout=60)
+
+
+class HeldServer(ReleaseServer):
+    """Answers the first request for an archive only when `go` is set; `asked` is set when it has come."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def __enter__(self) -> HeldServer:
+        super().__enter__()
+        return self
+
+    def find(self, path: str) -> Path | None:
+        if path.endswith(".tar.gz"):
+            self.asked.set()
+            assert self.go.wait(60)
+        return super().find(path)
 
 
 @contextmanager

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from pyhelpers.netserve import ReleaseServer
 from pyhelpers.release import variant
 from pyhelpers.sandbox import Result, Server
-from tests.scripts.bootstrap import BASE, CLEAN, CLUSTER, SCRIPT, WORK, Bootstrap, in_a_box
+from tests.scripts.bootstrap import BASE, CLEAN, CLUSTER, SCRIPT, WORK, Bootstrap, HeldServer, in_a_box
 
 GOOD = {"azure": {"targetCluster": {"resourceId": CLUSTER}, "managedIdentity": {}}}
 WRONG = {"azure": {"targetCluster": {"resourceId": "x"}, "managedIdentity": {}}, "node": {"maxPods": -1, "labels": 7}}
@@ -213,6 +214,29 @@ def test_the_transcript_holds_the_error_and_no_secret(bootstrap: Bootstrap, atte
     text = bootstrap.box.read(log).decode()
     assert "[E_DOWNLOAD]" in text
     assert MARK not in text
+
+
+@pytest.mark.parametrize(("signal", "code"), [("TERM", 143), ("HUP", 129)])
+def test_a_signal_during_the_download_leaves_nothing(bootstrap: Bootstrap, signal: str, code: int) -> None:
+    call = f'sh {SCRIPT} --base-config {BASE} --agent-url "$1" & echo $! >{WORK}/pid; wait $!'
+    with HeldServer(bootstrap.box.netns) as held, ThreadPoolExecutor(1) as pool:
+        running = pool.submit(bootstrap.box.run, ["sh", "-c", call, "call", f"{held.url}/a.tar.gz"])
+        assert held.asked.wait(30)
+        bootstrap.shell(f"kill -{signal} $(cat {WORK}/pid)")
+        result = running.result()
+        held.go.set()
+    assert (result.code, f"bootstrap: warning: stopped by SIG{signal}" in result.stderr) == (code, True)
+    assert bootstrap.box.diff(ignore=[f"{WORK}/**", "/run/**"]) == []
+
+
+def test_busybox_tools_are_enough(bootstrap: Bootstrap, attempt: Callable[..., Result]) -> None:
+    tools = "curl flock jq python3 systemctl"  # Debian's busybox has no flock
+    bootstrap.shell(
+        f"mkdir {WORK}/busybox && busybox --install -s {WORK}/busybox && rm -f {WORK}/busybox/wget"
+        f" && for tool in {tools}; do ln -sf $(command -v $tool) {WORK}/busybox/$tool; done"
+    )
+    result = attempt(released("current"), env={"PATH": f"{WORK}/busybox"})
+    assert last_line(result).endswith("[E_PREFLIGHT]"), result.stderr
 
 
 def test_a_state_directory_that_cannot_be_written_is_named(bootstrap: Bootstrap, url: str) -> None:

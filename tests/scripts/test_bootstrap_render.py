@@ -221,9 +221,8 @@ def test_the_embedded_config_is_used_when_the_placeholder_was_replaced(bootstrap
 
 
 def test_the_placeholder_that_nobody_replaced_is_refused(bootstrap: Bootstrap) -> None:
-    assert bootstrap.error() == (
-        "9 bootstrap: error: read the base config: embedded base config is not populated; give --base-config FILE [E_CONFIG]"
-    )
+    words = "read the base config: embedded base config is not populated; give --base-config FILE [E_CONFIG]"
+    assert bootstrap.error() == f"9 bootstrap: error: {words}"
 
 
 def test_a_base_config_that_is_not_there_is_refused(bootstrap: Bootstrap) -> None:
