@@ -48,8 +48,8 @@ def build(spec: Spec, store: int, userns: int) -> Built:
     """Enter a new sandbox. Raises OSError when it cannot be made; the process must then exit."""
     k.unshare(k.NEWNS)
     k.mount("", "/", "", k.MS_REC | k.MS_PRIVATE)
-    k.mount_setattr("/", k.ATTR_RDONLY, recursive=True)
     plans = mounts.plan(mounts.parse(_read("/proc/self/mountinfo")))
+    k.mount_setattr("/", k.ATTR_RDONLY, recursive=True)
     k.move_mount(store, STAGE)
     layers = _overlays(plans)
     _store_directories()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import NamedTuple
 
 DEFAULT_SIZE = "1g"
@@ -28,5 +29,6 @@ def load(text: str) -> Spec:
 
 
 def store_name(prefix: str) -> str:
-    """The name within the store of the directory that holds what belongs at PREFIX: `root` for `/`."""
-    return prefix.strip("/").replace("-", "--").replace("/", "-") or "root"
+    """The name within the store for what belongs at PREFIX (`root` for `/`), without signs that mount options use."""
+    plain = re.sub(r"[^A-Za-z0-9._/]", lambda match: f"%{ord(match[0]):02x}", prefix.strip("/"))
+    return plain.replace("/", "-") or "root"

@@ -115,7 +115,7 @@ def test_descriptors_reach_the_command_under_their_numbers(box: Box) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         high = os.dup2(theirs.fileno(), 77)
-        script = f"echo through {theirs.fileno()} >&{theirs.fileno()}; ls /proc/$$/fd"
+        script = f"echo through {theirs.fileno()} >&{theirs.fileno()}; ls /proc/$$/fd; true"
         result = box.run(["bash", "-c", script], pass_fds=(theirs.fileno(), high))
         os.close(high)
         assert ours.recv(100) == f"through {theirs.fileno()}\n".encode()
