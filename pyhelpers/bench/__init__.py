@@ -1,1 +1,1 @@
-"""Measurements, side by side in one run."""
+"""Measurements, side by side in one run. Each module has `measure() -> list[Row]`."""

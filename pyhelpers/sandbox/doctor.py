@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,9 +35,9 @@ def main(argv: Sequence[str]) -> int:
     return 1 if depths[0].reasons else 0
 
 
-def examine(effective_uid: Callable[[], int] = os.geteuid) -> list[Depth]:
+def examine() -> list[Depth]:
     """All depths, the sandbox first."""
-    sandbox = sandbox_reasons(effective_uid)
+    sandbox = sandbox_reasons()
     return [
         Depth("sandbox", "what a command writes: namespaces over an overlay of /", sandbox),
         Depth(
@@ -48,10 +48,8 @@ def examine(effective_uid: Callable[[], int] = os.geteuid) -> list[Depth]:
     ]
 
 
-def sandbox_reasons(effective_uid: Callable[[], int] = os.geteuid) -> list[str]:
+def sandbox_reasons() -> list[str]:
     """Why no sandbox can be made here: what the attempt to make one says."""
-    if effective_uid() != 0:
-        return ["it needs root: run it with sudo"]
     try:
         with Server(jobs=0) as server:
             result = server.run(["true"])
@@ -62,6 +60,8 @@ def sandbox_reasons(effective_uid: Callable[[], int] = os.geteuid) -> list[str]:
 
 def _hint() -> str:
     """What usually stands behind a refusal of the kernel."""
+    if os.geteuid() != 0:
+        return ""
     release = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
     if release < (5, 12):
         return f" (Linux {os.uname().release} is too old: 5.12 or later is needed)"

@@ -26,6 +26,8 @@ class Server:
     """jobs: how many sandboxes of a kind are kept ready. A context manager; closing it kills every sandbox of it."""
 
     def __init__(self, jobs: int = 2) -> None:
+        if os.geteuid() != 0:
+            raise SandboxError("it needs root: run it with sudo")
         self._lock = threading.Lock()
         self._request, theirs = wire.pair()
         with theirs:
@@ -122,7 +124,10 @@ def _spawn(request: int, jobs: int) -> int:
         (os.POSIX_SPAWN_DUP2, request, REQUEST_FD),
     ]
     env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-    return os.posix_spawn(sys.executable, argv, env, file_actions=actions, setsid=True)
+    try:
+        return os.posix_spawn(sys.executable, argv, env, file_actions=actions, setsid=True)
+    except OSError as error:
+        raise SandboxError(f"the fork server cannot be started: {error}") from None
 
 
 def _close_retired(retired: queue.SimpleQueue[Sequence[int] | None]) -> None:

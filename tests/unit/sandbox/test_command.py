@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyhelpers.sandbox import doctor, selfcheck
+from pyhelpers.sandbox import selfcheck
 
 PROJECT = Path(__file__).resolve().parents[3]
 FLEXKIT = [sys.executable, "-B", "-m", "pyhelpers"]
@@ -114,10 +114,6 @@ def test_where_no_sandbox_is_possible_doctor_says_why_and_nothing_runs(before: t
     run = flexkit("sandbox", "--", "echo", "ran", before=before)
     assert (run.returncode, run.stdout) == (125, b"")
     assert b"flexkit doctor" in run.stderr
-
-
-def test_without_root_doctor_tries_nothing() -> None:
-    assert doctor.sandbox_reasons(lambda: 1000) == ["it needs root: run it with sudo"]
 
 
 def test_the_self_check_finds_the_holes_of_a_place_that_is_no_sandbox() -> None:
