@@ -1189,6 +1189,8 @@ flexnode_probe() {
 # flexnode_try_probe: the steps of the probe; prints the one that failed, with the reason if there is one.
 flexnode_try_probe() {
   flexnode_pr_words=$(printf '#!/bin/sh\nexit 0\n' 2>&1 >"$flexnode_pr_file") && [ -s "$flexnode_pr_file" ] || {
+    # dash's own printf hides why a write failed; the command tells.
+    [ ! -e "$flexnode_pr_file" ] || flexnode_pr_words=$(env printf '#' 2>&1 >"$flexnode_pr_file")
     printf 'write a file (%s)\n' "${flexnode_pr_words##*: }"
     return 1
   }
@@ -1522,7 +1524,7 @@ flexnode_sweep_temporary() {
 
 # flexnode_need_tools: the tools of this file and place.sh; prints E_TOOL and returns its code.
 flexnode_need_tools() {
-  for flexnode_nt_tool in cat chmod cp mkdir mv readlink rm rmdir stat sync timeout; do
+  for flexnode_nt_tool in cat chmod cp mkdir mv od readlink rm rmdir stat sync timeout; do
     flexnode_need "$flexnode_nt_tool" coreutils || return
   done
   flexnode_need tar tar && flexnode_need gzip gzip && flexnode_need flock util-linux
@@ -1748,6 +1750,7 @@ flexnode_agent_failed() {
 # FLEXNODE_CANDIDATE_VERSION, FLEXNODE_ROOT (resolved) and FLEXNODE_LEGACY (1: a release that predates the host root).
 # Prints E_CANDIDATE or E_HOST_ROOT and returns that code.
 flexnode_check_candidate() {
+  flexnode_check_format || return
   flexnode_ask "$FLEXNODE_CANDIDATE" version || flexnode_agent_failed version "$?" || return
   flexnode_read_version || flexnode_agent_failed version 0 || return
   FLEXNODE_CANDIDATE_VERSION=$FLEXNODE_RESULT
@@ -1762,6 +1765,17 @@ flexnode_check_candidate() {
   else
     flexnode_read_root
   fi
+}
+
+# flexnode_check_format: is the candidate a script, or a program for this architecture? Asked first, because `timeout`
+# would hand what the kernel does not take to a shell, which would run a foreign program's bytes as commands.
+flexnode_check_format() {
+  # shellcheck disable=SC2046 # twenty bytes, of an ELF header 19 and 20 are the machine
+  set -- $(od -A n -t x1 -N 20 "$FLEXNODE_CANDIDATE" </dev/null 9>&-)
+  case ${1-}${2-},${1-}${2-}${3-}${4-}${19-}${20-},$FLEXNODE_ARCH in
+    2321,* | *,7f454c463e00,amd64 | *,7f454c46b700,arm64) ;;
+    *) flexnode_error E_CANDIDATE candidate "the agent is neither a program for $FLEXNODE_ARCH nor a script" ;;
+  esac
 }
 
 # flexnode_is_unknown_command: do the agent's words say so? Status 1 alone may as well be a crash.
@@ -1808,16 +1822,19 @@ flexnode_inspect_target() {
 }
 
 # flexnode_inspect_layout: the rows of the linking table that refuse; sets FLEXNODE_TARGET, FLEXNODE_HOLDS (1: the
-# legacy root holds an agent or will) and FLEXNODE_SWEEP. FLEXNODE_ROOT and FLEXNODE_LEGACY are known, and
-# FLEXNODE_CONTINUES (1: what is deployed is from an unfinished attempt of ours, and may be replaced).
+# legacy root holds an agent or will), FLEXNODE_SWEEP and FLEXNODE_UNLINK (1: the host root is our link with nothing
+# behind it, which a directory replaces). FLEXNODE_ROOT and FLEXNODE_LEGACY are known, and FLEXNODE_CONTINUES (1: what
+# is deployed is from an unfinished attempt of ours, and may be replaced).
 flexnode_inspect_layout() {
   FLEXNODE_TARGET=$FLEXNODE_ROOT/bin/$FLEXNODE_BINARY_NAME
   FLEXNODE_HOLDS=
   FLEXNODE_SWEEP=
+  FLEXNODE_UNLINK=
   if flexnode_has_markers "$FLEXNODE_LEGACY_ROOT" || [ "$FLEXNODE_ROOT" = "$(flexnode_resolve "$FLEXNODE_LEGACY_ROOT")" ]; then
     FLEXNODE_HOLDS=1
   fi
   if [ -n "$FLEXNODE_CONTINUES" ] || ! flexnode_is_deployed; then FLEXNODE_SWEEP=1; fi
+  if [ -z "$FLEXNODE_HOLDS$FLEXNODE_LEGACY" ] && flexnode_is_linked; then FLEXNODE_UNLINK=1; fi
   if [ -z "$FLEXNODE_LEGACY" ]; then
     flexnode_check_link "$FLEXNODE_HOLDS"
   elif [ -d "$FLEXNODE_HOST_ROOT" ] && [ ! -L "$FLEXNODE_HOST_ROOT" ] && flexnode_has_markers "$FLEXNODE_HOST_ROOT"; then
@@ -1881,13 +1898,15 @@ flexnode_is_older() (
 
 # flexnode_prove_target: the probe, then a whole copy beside the target: once it is there, the rest is renames.
 flexnode_prove_target() {
+  flexnode_pt_dir=$FLEXNODE_ROOT/bin
+  [ -z "$FLEXNODE_UNLINK" ] || flexnode_pt_dir=${FLEXNODE_ROOT%/*} # not through the link that goes
   if [ -n "$FLEXNODE_LEGACY" ]; then
-    flexnode_probe "$FLEXNODE_ROOT/bin" E_TARGET target \
+    flexnode_probe "$flexnode_pt_dir" E_TARGET target \
       "this release predates $FLEXNODE_HOST_ROOT and needs a writable $FLEXNODE_LEGACY_ROOT; use a newer release" || return
   else
-    flexnode_probe "$FLEXNODE_ROOT/bin" E_TARGET target || return
+    flexnode_probe "$flexnode_pt_dir" E_TARGET target || return
   fi
-  flexnode_nearest_dir "$FLEXNODE_ROOT/bin"
+  flexnode_nearest_dir "$flexnode_pt_dir"
   flexnode_pt_dir=$FLEXNODE_RESULT
   FLEXNODE_STAGED=${flexnode_pt_dir%/}/${FLEXNODE_TEMP_PREFIX}new.$FLEXNODE_BINARY_NAME
   flexnode_words cp -- "$FLEXNODE_CANDIDATE" "$FLEXNODE_STAGED" && flexnode_words chmod 0755 -- "$FLEXNODE_STAGED" &&
@@ -1910,14 +1929,10 @@ flexnode_ask_canonical() {
 
 # flexnode_plan_place: emits the records that install the agent, from what the inspection set. Changes nothing.
 flexnode_plan_place() {
-  flexnode_pp_link=
-  if [ -z "$FLEXNODE_LEGACY" ] && [ -n "$FLEXNODE_PLACE" ] && [ "${FLEXNODE_ROOT##*/}" = "${FLEXNODE_HOST_ROOT##*/}" ] &&
-    flexnode_is_linked; then
-    flexnode_pp_link=1 # our link, nothing behind it: a directory takes its place
-    flexnode_emit unlink - "$FLEXNODE_HOST_ROOT" -
-  fi
-  for flexnode_pp_dir in "${FLEXNODE_ROOT%/*}" "$FLEXNODE_ROOT" "$FLEXNODE_ROOT/bin"; do
-    [ -d "$flexnode_pp_dir" ] && [ -z "$flexnode_pp_link" ] || flexnode_plan_dir "$flexnode_pp_dir" "$flexnode_pp_link"
+  [ -d "${FLEXNODE_ROOT%/*}" ] || flexnode_emit mkdir 0755 "${FLEXNODE_ROOT%/*}" -
+  [ -z "$FLEXNODE_UNLINK" ] || flexnode_emit unlink - "$FLEXNODE_HOST_ROOT" -
+  for flexnode_pp_dir in "$FLEXNODE_ROOT" "$FLEXNODE_ROOT/bin"; do # behind a link that goes there is neither
+    [ -d "$flexnode_pp_dir" ] && [ -z "$FLEXNODE_UNLINK" ] || flexnode_emit mkdir 0755 "$flexnode_pp_dir" -
   done
   [ -z "$FLEXNODE_PLACE" ] || flexnode_emit move 0755 "$FLEXNODE_TARGET" "$FLEXNODE_STAGED"
   [ -z "$FLEXNODE_SWEEP" ] || flexnode_plan_sweep
@@ -1926,14 +1941,6 @@ flexnode_plan_place() {
     [ -d "$flexnode_pp_dir" ] && [ "$flexnode_pp_dir,$FLEXNODE_MADE_STATE" != "$FLEXNODE_STATE_DIR,1" ] ||
       flexnode_emit mkdir 0755 "$flexnode_pp_dir" -
   done
-}
-
-# flexnode_plan_dir DIR WAS_LINK: emits a mkdir; below a link that goes, what exists now will not.
-flexnode_plan_dir() {
-  case $2,$1 in
-    1,"${FLEXNODE_ROOT%/*}") [ -d "$1" ] || flexnode_emit mkdir 0755 "$1" - ;;
-    *) flexnode_emit mkdir 0755 "$1" - ;;
-  esac
 }
 
 # flexnode_plan_sweep: emits the removal of the slots and links of a layout that was reset: a start would prefer them

@@ -79,7 +79,7 @@ flexnode_sweep_temporary() {
 
 # flexnode_need_tools: the tools of this file and place.sh; prints E_TOOL and returns its code.
 flexnode_need_tools() {
-  for flexnode_nt_tool in cat chmod cp mkdir mv readlink rm rmdir stat sync timeout; do
+  for flexnode_nt_tool in cat chmod cp mkdir mv od readlink rm rmdir stat sync timeout; do
     flexnode_need "$flexnode_nt_tool" coreutils || return
   done
   flexnode_need tar tar && flexnode_need gzip gzip && flexnode_need flock util-linux
@@ -305,6 +305,7 @@ flexnode_agent_failed() {
 # FLEXNODE_CANDIDATE_VERSION, FLEXNODE_ROOT (resolved) and FLEXNODE_LEGACY (1: a release that predates the host root).
 # Prints E_CANDIDATE or E_HOST_ROOT and returns that code.
 flexnode_check_candidate() {
+  flexnode_check_format || return
   flexnode_ask "$FLEXNODE_CANDIDATE" version || flexnode_agent_failed version "$?" || return
   flexnode_read_version || flexnode_agent_failed version 0 || return
   FLEXNODE_CANDIDATE_VERSION=$FLEXNODE_RESULT
@@ -319,6 +320,17 @@ flexnode_check_candidate() {
   else
     flexnode_read_root
   fi
+}
+
+# flexnode_check_format: is the candidate a script, or a program for this architecture? Asked first, because `timeout`
+# would hand what the kernel does not take to a shell, which would run a foreign program's bytes as commands.
+flexnode_check_format() {
+  # shellcheck disable=SC2046 # twenty bytes, of an ELF header 19 and 20 are the machine
+  set -- $(od -A n -t x1 -N 20 "$FLEXNODE_CANDIDATE" </dev/null 9>&-)
+  case ${1-}${2-},${1-}${2-}${3-}${4-}${19-}${20-},$FLEXNODE_ARCH in
+    2321,* | *,7f454c463e00,amd64 | *,7f454c46b700,arm64) ;;
+    *) flexnode_error E_CANDIDATE candidate "the agent is neither a program for $FLEXNODE_ARCH nor a script" ;;
+  esac
 }
 
 # flexnode_is_unknown_command: do the agent's words say so? Status 1 alone may as well be a crash.

@@ -118,7 +118,7 @@ flexnode_run_curl() {
   printf 'url = "%s"\n' "$1" >"$FLEXNODE_STAGING_DIR/request" || return
   ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB * 2048))
   exec curl -q -K "$FLEXNODE_STAGING_DIR/request" -sS -f --proto '=http,https' -o "$2" \
-    --connect-timeout 20 --speed-limit 1 --speed-time 60 --retry 3 --retry-max-time 60 \
+    --connect-timeout 20 --speed-limit 1 --speed-time 60 --retry 2 --retry-max-time 60 \
     -w '%{http_code} %{redirect_url}\n' >"$FLEXNODE_STAGING_DIR/response" 2>"$FLEXNODE_STAGING_DIR/words"
 }
 flexnode_run_wget() {
@@ -146,7 +146,7 @@ flexnode_read_wget() {
       HTTP/*) FLEXNODE_HTTP_STATUS=${flexnode_rw_rest%% *} FLEXNODE_HTTP_LOCATION='' ;;
       [Ll]ocation:) FLEXNODE_HTTP_LOCATION=$flexnode_rw_rest ;;
       wget:) FLEXNODE_HTTP_WORDS=$flexnode_rw_rest ;;
-      *failed:) FLEXNODE_HTTP_WORDS=$flexnode_rw_rest ;;
+      *failed:) FLEXNODE_HTTP_WORDS=${flexnode_rw_rest%.} ;;
     esac
   done <"$FLEXNODE_STAGING_DIR/words"
 }

@@ -20,16 +20,19 @@ flexnode_inspect_target() {
 }
 
 # flexnode_inspect_layout: the rows of the linking table that refuse; sets FLEXNODE_TARGET, FLEXNODE_HOLDS (1: the
-# legacy root holds an agent or will) and FLEXNODE_SWEEP. FLEXNODE_ROOT and FLEXNODE_LEGACY are known, and
-# FLEXNODE_CONTINUES (1: what is deployed is from an unfinished attempt of ours, and may be replaced).
+# legacy root holds an agent or will), FLEXNODE_SWEEP and FLEXNODE_UNLINK (1: the host root is our link with nothing
+# behind it, which a directory replaces). FLEXNODE_ROOT and FLEXNODE_LEGACY are known, and FLEXNODE_CONTINUES (1: what
+# is deployed is from an unfinished attempt of ours, and may be replaced).
 flexnode_inspect_layout() {
   FLEXNODE_TARGET=$FLEXNODE_ROOT/bin/$FLEXNODE_BINARY_NAME
   FLEXNODE_HOLDS=
   FLEXNODE_SWEEP=
+  FLEXNODE_UNLINK=
   if flexnode_has_markers "$FLEXNODE_LEGACY_ROOT" || [ "$FLEXNODE_ROOT" = "$(flexnode_resolve "$FLEXNODE_LEGACY_ROOT")" ]; then
     FLEXNODE_HOLDS=1
   fi
   if [ -n "$FLEXNODE_CONTINUES" ] || ! flexnode_is_deployed; then FLEXNODE_SWEEP=1; fi
+  if [ -z "$FLEXNODE_HOLDS$FLEXNODE_LEGACY" ] && flexnode_is_linked; then FLEXNODE_UNLINK=1; fi
   if [ -z "$FLEXNODE_LEGACY" ]; then
     flexnode_check_link "$FLEXNODE_HOLDS"
   elif [ -d "$FLEXNODE_HOST_ROOT" ] && [ ! -L "$FLEXNODE_HOST_ROOT" ] && flexnode_has_markers "$FLEXNODE_HOST_ROOT"; then
@@ -93,13 +96,15 @@ flexnode_is_older() (
 
 # flexnode_prove_target: the probe, then a whole copy beside the target: once it is there, the rest is renames.
 flexnode_prove_target() {
+  flexnode_pt_dir=$FLEXNODE_ROOT/bin
+  [ -z "$FLEXNODE_UNLINK" ] || flexnode_pt_dir=${FLEXNODE_ROOT%/*} # not through the link that goes
   if [ -n "$FLEXNODE_LEGACY" ]; then
-    flexnode_probe "$FLEXNODE_ROOT/bin" E_TARGET target \
+    flexnode_probe "$flexnode_pt_dir" E_TARGET target \
       "this release predates $FLEXNODE_HOST_ROOT and needs a writable $FLEXNODE_LEGACY_ROOT; use a newer release" || return
   else
-    flexnode_probe "$FLEXNODE_ROOT/bin" E_TARGET target || return
+    flexnode_probe "$flexnode_pt_dir" E_TARGET target || return
   fi
-  flexnode_nearest_dir "$FLEXNODE_ROOT/bin"
+  flexnode_nearest_dir "$flexnode_pt_dir"
   flexnode_pt_dir=$FLEXNODE_RESULT
   FLEXNODE_STAGED=${flexnode_pt_dir%/}/${FLEXNODE_TEMP_PREFIX}new.$FLEXNODE_BINARY_NAME
   flexnode_words cp -- "$FLEXNODE_CANDIDATE" "$FLEXNODE_STAGED" && flexnode_words chmod 0755 -- "$FLEXNODE_STAGED" &&
@@ -122,14 +127,10 @@ flexnode_ask_canonical() {
 
 # flexnode_plan_place: emits the records that install the agent, from what the inspection set. Changes nothing.
 flexnode_plan_place() {
-  flexnode_pp_link=
-  if [ -z "$FLEXNODE_LEGACY" ] && [ -n "$FLEXNODE_PLACE" ] && [ "${FLEXNODE_ROOT##*/}" = "${FLEXNODE_HOST_ROOT##*/}" ] &&
-    flexnode_is_linked; then
-    flexnode_pp_link=1 # our link, nothing behind it: a directory takes its place
-    flexnode_emit unlink - "$FLEXNODE_HOST_ROOT" -
-  fi
-  for flexnode_pp_dir in "${FLEXNODE_ROOT%/*}" "$FLEXNODE_ROOT" "$FLEXNODE_ROOT/bin"; do
-    [ -d "$flexnode_pp_dir" ] && [ -z "$flexnode_pp_link" ] || flexnode_plan_dir "$flexnode_pp_dir" "$flexnode_pp_link"
+  [ -d "${FLEXNODE_ROOT%/*}" ] || flexnode_emit mkdir 0755 "${FLEXNODE_ROOT%/*}" -
+  [ -z "$FLEXNODE_UNLINK" ] || flexnode_emit unlink - "$FLEXNODE_HOST_ROOT" -
+  for flexnode_pp_dir in "$FLEXNODE_ROOT" "$FLEXNODE_ROOT/bin"; do # behind a link that goes there is neither
+    [ -d "$flexnode_pp_dir" ] && [ -z "$FLEXNODE_UNLINK" ] || flexnode_emit mkdir 0755 "$flexnode_pp_dir" -
   done
   [ -z "$FLEXNODE_PLACE" ] || flexnode_emit move 0755 "$FLEXNODE_TARGET" "$FLEXNODE_STAGED"
   [ -z "$FLEXNODE_SWEEP" ] || flexnode_plan_sweep
@@ -138,14 +139,6 @@ flexnode_plan_place() {
     [ -d "$flexnode_pp_dir" ] && [ "$flexnode_pp_dir,$FLEXNODE_MADE_STATE" != "$FLEXNODE_STATE_DIR,1" ] ||
       flexnode_emit mkdir 0755 "$flexnode_pp_dir" -
   done
-}
-
-# flexnode_plan_dir DIR WAS_LINK: emits a mkdir; below a link that goes, what exists now will not.
-flexnode_plan_dir() {
-  case $2,$1 in
-    1,"${FLEXNODE_ROOT%/*}") [ -d "$1" ] || flexnode_emit mkdir 0755 "$1" - ;;
-    *) flexnode_emit mkdir 0755 "$1" - ;;
-  esac
 }
 
 # flexnode_plan_sweep: emits the removal of the slots and links of a layout that was reset: a start would prefer them

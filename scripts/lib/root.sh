@@ -129,6 +129,8 @@ flexnode_probe() {
 # flexnode_try_probe: the steps of the probe; prints the one that failed, with the reason if there is one.
 flexnode_try_probe() {
   flexnode_pr_words=$(printf '#!/bin/sh\nexit 0\n' 2>&1 >"$flexnode_pr_file") && [ -s "$flexnode_pr_file" ] || {
+    # dash's own printf hides why a write failed; the command tells.
+    [ ! -e "$flexnode_pr_file" ] || flexnode_pr_words=$(env printf '#' 2>&1 >"$flexnode_pr_file")
     printf 'write a file (%s)\n' "${flexnode_pr_words##*: }"
     return 1
   }

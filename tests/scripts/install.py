@@ -21,7 +21,7 @@ ROOT_BINARY = "/opt/unbounded/bin/aks-flex-node"
 LEGACY_BINARY = "/usr/local/bin/aks-flex-node"
 STAGING = "/var/lib/aks-flex-node/staging"
 JOURNAL = "/var/lib/aks-flex-node/journal"
-NOT_LIVE = ("/run/aks-flex-node-agent-upgrade.lock", "/tmp/**", "/root/**")  # the lock's file, and what tests make
+NOT_LIVE = ("/run/aks-flex-node-agent-upgrade.lock", "/run/mount/**", "/tmp/**", "/root/**")  # the rest: by tests
 FRESH = [  # what an install on a host without an agent adds
     "/etc/aks-flex-node",
     "/opt/unbounded",

@@ -81,7 +81,8 @@ def test_an_empty_variable_is_unset(install: Install) -> None:
 
 def test_a_missing_tool_is_named_with_its_package(install: Install) -> None:
     install.sh(
-        "mkdir /tmp/few; for t in dash uname id cat chmod cp mkdir mv readlink rm rmdir stat sync timeout tar gzip; do "
+        "mkdir /tmp/few; cd /usr/bin; "
+        "for t in dash uname id cat chmod cp mkdir mv od readlink rm rmdir stat sync timeout tar gzip; do "
         "ln -s $(command -v $t) /tmp/few; done"
     )
     line = install.refused(install("--binary", binary("current"), env={"PATH": "/tmp/few"}), "E_TOOL", 4)
