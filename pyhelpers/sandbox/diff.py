@@ -36,6 +36,10 @@ class _Node(NamedTuple):
     def is_dir(self) -> bool:
         return stat.S_ISDIR(self.info.st_mode)
 
+    @property
+    def is_whiteout(self) -> bool:
+        return stat.S_ISCHR(self.info.st_mode) and self.info.st_rdev == 0
+
 
 def changes(upper_fd: int, lower_fd: int, prefix: str = "/") -> list[Change]:
     """What the upper directory changes, by path below PREFIX. Both descriptors are read, neither is closed.
@@ -46,7 +50,8 @@ def changes(upper_fd: int, lower_fd: int, prefix: str = "/") -> list[Change]:
     reader.compare(prefix, _Node(lower_fd, ".", os.stat(lower_fd)), _Node(upper_fd, ".", os.stat(upper_fd)))
     lower = _NONE if _overlay_xattr(f"/proc/self/fd/{upper_fd}/.", "opaque") == b"y" else lower_fd
     reader.directory(prefix.rstrip("/"), upper_fd, lower, lower_fd)
-    return sorted(reader.found)
+    reader.found.sort()
+    return reader.found
 
 
 class _Reader:
@@ -55,6 +60,7 @@ class _Reader:
     def __init__(self, lower_root: int) -> None:
         self.found: list[Change] = []
         self._lower_root = lower_root
+        self._added: dict[tuple[int, int, int], str] = {}  # mode and owner of a new file -> what to say of it
 
     def directory(self, path: str, upper: int, lower: int, old: int) -> None:
         """All that differs below one directory. Where LOWER is OLD, only what UPPER names can differ."""
@@ -62,10 +68,9 @@ class _Reader:
         in_lower: dict[str, _Node] = {} if lower == old else _nodes(lower)
         in_old = _named(old, in_upper) if lower == old else _nodes(old)
         for name in in_upper.keys() | in_lower.keys() | in_old.keys():
-            now = in_upper.get(name) or in_lower.get(name)
-            if now and stat.S_ISCHR(now.info.st_mode) and now.info.st_rdev == 0:
+            now, was = in_upper.get(name) or in_lower.get(name), in_old.get(name)
+            if now and now.is_whiteout:
                 now = None
-            was = in_old.get(name)
             self.compare(f"{path}/{name}", was, now)
             if (now and now.is_dir) or (was and was.is_dir):
                 self._enter(f"{path}/{name}", now, was, upper, lower, old)
@@ -105,10 +110,19 @@ class _Reader:
         if was and now and stat.S_IFMT(was.info.st_mode) == stat.S_IFMT(now.info.st_mode):
             old, new = ("", "") if _same_content(was, now) else ("old", "new")
             change = difference(path, _entry(was, old, xattrs(was.path)), _entry(now, new, xattrs(now.path)))
+        elif was is None and now is not None:
+            change = Change(path, "added", self._say_added(now))
         else:
             change = difference(path, was and _entry(was), now and _entry(now))
         if change:
             self.found.append(change)
+
+    def _say_added(self, now: _Node) -> str:
+        key = (now.info.st_mode, now.info.st_uid, now.info.st_gid)
+        if key not in self._added:
+            change = difference("", None, _entry(now))
+            self._added[key] = change.detail if change else ""
+        return self._added[key]
 
 
 def _entry(node: _Node, content: str = "", attributes: tuple[tuple[str, bytes], ...] = ()) -> Entry:

@@ -54,14 +54,16 @@ class Files:
 
     def diff(self, ignore: Sequence[str] = ()) -> list[Change]:
         """What differs from the outside, by path; /run, /tmp and /dev/shm differ from empty ones."""
-        ignored = matcher(ignore)
         changes: list[Change] = []
         for point in self.layers:
             changes += self._changes(point, kernel.clone_tree(point))
         for point in MADE:
             changes += self._changes(point, self._in_store(f"{store_name(point)}.base"))
-        made = set(self.made)
-        return sorted(change for change in changes if change.path not in made and not ignored(change.path))
+        if ignore or self.made:
+            ignored, made = matcher(ignore), set(self.made)
+            changes = [change for change in changes if change.path not in made and not ignored(change.path)]
+        changes.sort()
+        return changes
 
     def _changes(self, point: str, lower: int) -> list[Change]:
         upper = self._in_store(f"{store_name(point)}.up")

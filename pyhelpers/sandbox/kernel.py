@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
 
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
@@ -130,7 +129,7 @@ def name_process(name: str) -> None:
 
 def leave_session_keyring() -> None:
     """A fresh session keyring; kernels without keyrings have nothing to leave."""
-    number = _SYS_KEYCTL.get(platform.machine())
+    number = _SYS_KEYCTL.get(os.uname().machine)
     if number is None:
         return
     try:

@@ -117,7 +117,18 @@ def _bind(bind: Bind) -> tuple[str, str]:
 
 def _spawn(request: int, jobs: int) -> int:
     code = f"import sys; sys.path.insert(0, {PROJECT!r}); from pyhelpers.sandbox.forkserver import main; main()"
-    argv = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", code, str(REQUEST_FD), str(jobs)]
+    argv = [
+        sys.executable,
+        "-I",
+        "-S",
+        *(["-B"] if sys.dont_write_bytecode else []),
+        "-X",
+        "utf8",
+        "-c",
+        code,
+        str(REQUEST_FD),
+        str(jobs),
+    ]
     actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
