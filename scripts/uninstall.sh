@@ -392,7 +392,7 @@ flexnode_x() { "$@" </dev/null 8>&- 9>&-; }
 flexnode_wait() {
   "$@" </dev/null 8>&- 9>&- &
   FLEXNODE_CHILD=$!
-  wait "$FLEXNODE_CHILD"
+  wait "$FLEXNODE_CHILD" 2>/dev/null # a shell's own words about a signal
   set -- "$?"
   FLEXNODE_CHILD=
   return "$1"
@@ -1038,6 +1038,8 @@ flexnode_probe() {
 # flexnode_try_probe: the steps of the probe; prints the one that failed, with the reason if there is one.
 flexnode_try_probe() {
   flexnode_pr_words=$(printf '#!/bin/sh\nexit 0\n' 2>&1 >"$flexnode_pr_file") && [ -s "$flexnode_pr_file" ] || {
+    # dash's own printf hides why a write failed; the command tells.
+    [ ! -e "$flexnode_pr_file" ] || flexnode_pr_words=$(env printf '#' 2>&1 >"$flexnode_pr_file")
     printf 'write a file (%s)\n' "${flexnode_pr_words##*: }"
     return 1
   }
@@ -1312,7 +1314,7 @@ flexnode_unlink() {
 flexnode_attempt() {
   flexnode_tried=$1
   shift
-  flexnode_why=$(command "$@" 2>&1 </dev/null 9>&-) && return
+  flexnode_why=$(exec "$@" 2>&1 </dev/null 9>&-) && return # exec: no function of a caller, and no second process
   flexnode_leave "$flexnode_tried" "${flexnode_why:-$1 failed}"
 }
 # <<< lib/remove.sh
@@ -1799,7 +1801,11 @@ flexnode_plan_data() {
   flexnode_go "$FLEXNODE_AGENT_ROOT.staging"
   flexnode_da_rest=${FLEXNODE_CONFIGS#"$FLEXNODE_NEWLINE"}
   while [ -n "$flexnode_da_rest" ]; do
-    [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] || flexnode_go "${flexnode_da_rest%%"$FLEXNODE_NEWLINE"*}"
+    flexnode_da_config=${flexnode_da_rest%%"$FLEXNODE_NEWLINE"*}
+    case $flexnode_da_config in
+      "$FLEXNODE_CONFIG_DIR"/*) ;; # goes with the directory
+      *) [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] || flexnode_go "$flexnode_da_config" ;;
+    esac
     flexnode_da_rest=${flexnode_da_rest#*"$FLEXNODE_NEWLINE"}
   done
   flexnode_plan_tree "$FLEXNODE_CONFIG_DIR"
@@ -1972,6 +1978,18 @@ flexnode_unpark_entry() {
     flexnode_attempt "$2" mv -- "$flexnode_up_new" "$2" && flexnode_sync "${2%/*}"
 }
 
+# flexnode_sync_parents: puts the removals in every directory that anything was removed from on the disk.
+flexnode_sync_parents() {
+  flexnode_sy_rest=${FLEXNODE_HOST_DIRS#"$FLEXNODE_NEWLINE"}
+  set --
+  while [ -n "$flexnode_sy_rest" ]; do
+    flexnode_sy_dir=${flexnode_sy_rest%%"$FLEXNODE_NEWLINE"*}
+    flexnode_sy_rest=${flexnode_sy_rest#*"$FLEXNODE_NEWLINE"}
+    flexnode_is_on_network "$flexnode_sy_dir" || [ ! -d "$flexnode_sy_dir" ] || set -- "$@" "$flexnode_sy_dir"
+  done
+  flexnode_sync "$@"
+}
+
 # forget: the state directory with the journal. While anything is left the journal stays, so that the next run knows
 # what this one knew. All other changes are on the disk before it goes. ARGUMENT: remove the directory, or empty it.
 flexnode_describe_forget() { printf '%s %s with the journal\n' "$3" "$2"; }
@@ -1980,7 +1998,7 @@ flexnode_act_forget() {
     ! flexnode_exists "$FLEXNODE_JOURNAL" || flexnode_say "$FLEXNODE_JOURNAL stays until all is gone"
     return 0
   fi
-  flexnode_x sync
+  flexnode_sync_parents
   # One rename: a directory without a journal would not be known to be ours.
   if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
     flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -

@@ -68,6 +68,18 @@ flexnode_unpark_entry() {
     flexnode_attempt "$2" mv -- "$flexnode_up_new" "$2" && flexnode_sync "${2%/*}"
 }
 
+# flexnode_sync_parents: puts the removals in every directory that anything was removed from on the disk.
+flexnode_sync_parents() {
+  flexnode_sy_rest=${FLEXNODE_HOST_DIRS#"$FLEXNODE_NEWLINE"}
+  set --
+  while [ -n "$flexnode_sy_rest" ]; do
+    flexnode_sy_dir=${flexnode_sy_rest%%"$FLEXNODE_NEWLINE"*}
+    flexnode_sy_rest=${flexnode_sy_rest#*"$FLEXNODE_NEWLINE"}
+    flexnode_is_on_network "$flexnode_sy_dir" || [ ! -d "$flexnode_sy_dir" ] || set -- "$@" "$flexnode_sy_dir"
+  done
+  flexnode_sync "$@"
+}
+
 # forget: the state directory with the journal. While anything is left the journal stays, so that the next run knows
 # what this one knew. All other changes are on the disk before it goes. ARGUMENT: remove the directory, or empty it.
 flexnode_describe_forget() { printf '%s %s with the journal\n' "$3" "$2"; }
@@ -76,7 +88,7 @@ flexnode_act_forget() {
     ! flexnode_exists "$FLEXNODE_JOURNAL" || flexnode_say "$FLEXNODE_JOURNAL stays until all is gone"
     return 0
   fi
-  flexnode_x sync
+  flexnode_sync_parents
   # One rename: a directory without a journal would not be known to be ours.
   if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
     flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -

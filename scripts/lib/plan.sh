@@ -166,7 +166,11 @@ flexnode_plan_data() {
   flexnode_go "$FLEXNODE_AGENT_ROOT.staging"
   flexnode_da_rest=${FLEXNODE_CONFIGS#"$FLEXNODE_NEWLINE"}
   while [ -n "$flexnode_da_rest" ]; do
-    [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] || flexnode_go "${flexnode_da_rest%%"$FLEXNODE_NEWLINE"*}"
+    flexnode_da_config=${flexnode_da_rest%%"$FLEXNODE_NEWLINE"*}
+    case $flexnode_da_config in
+      "$FLEXNODE_CONFIG_DIR"/*) ;; # goes with the directory
+      *) [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] || flexnode_go "$flexnode_da_config" ;;
+    esac
     flexnode_da_rest=${flexnode_da_rest#*"$FLEXNODE_NEWLINE"}
   done
   flexnode_plan_tree "$FLEXNODE_CONFIG_DIR"

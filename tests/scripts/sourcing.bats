@@ -154,3 +154,19 @@ an_agent() {
   in_each_shell '. "$UNINSTALL"; rm() { echo caught; }; mv() { echo caught; }; rmdir() { echo caught; }
     flexnode_uninstall --yes --quiet 2>&1; mkdir -p /opt/unbounded/bin; echo ok'
 }
+
+@test "every example of the document does what it says" {
+  local project shell
+  project=$(realpath "$BATS_TEST_DIRNAME/../..")
+  awk -v RS='```' 'NR % 2 == 0 { sub(/^sh\n/, ""); printf "%s", $0 >("example" NR / 2) }' "$project/docs/sourcing-uninstall.md"
+  for shell in "${SHELLS[@]}"; do
+    for example in 1 2; do
+      an_agent 'exit 0'
+      run $shell -euc 'cd "$1"; . "$2"' x "$project" "$PWD/example$example"
+      [ "$status" = 0 ]
+      [ ! -e /opt/unbounded ]
+      [ ! -e /etc/aks-flex-node ]
+    done
+  done
+  [ ! -e example3 ]
+}

@@ -178,11 +178,12 @@ def test_a_transcript_has_every_step(host: Uninstall) -> None:
     assert "the agent is off this host" in text
 
 
-def test_it_starts_at_most_80_processes(host: Uninstall) -> None:
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_it_starts_at_most_80_processes(host: Uninstall, shell: str) -> None:
     host.put_journal()
     host.run("--plan")
     host.box.run(
-        ["strace", "-f", "-qq", "-e", "trace=clone,clone3,fork,vfork", "-o", "/tmp/trace", "sh", UNINSTALL, "--yes"]
+        ["strace", "-f", "-qq", "-e", "trace=clone,clone3,fork,vfork", "-o", "/tmp/trace", shell, UNINSTALL, "--yes"]
     )
     assert host.diff() == []
     started = [line for line in host.box.read("/tmp/trace").decode().splitlines() if re.search(r"= \d+$", line)]
