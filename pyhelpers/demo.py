@@ -15,13 +15,12 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.tree import Tree
 
 from pyhelpers import contract
 from pyhelpers.netserve import ReleaseServer
 from pyhelpers.release import variant
-from pyhelpers.testhost import IGNORED, Host
-from pyhelpers.tree import Change
+from pyhelpers.testhost import Host
+from pyhelpers.testhost.show import change_tree
 
 PROJECT = Path(__file__).resolve().parents[1]
 SCRIPTS = {f"/{name}": PROJECT / "scripts" / name for name in ("bootstrap.sh", "uninstall.sh")}
@@ -35,7 +34,6 @@ CONFIG = {
     "azure": {"targetCluster": {"resourceId": CLUSTER, "location": "westeurope"}, "managedIdentity": {}},
     "node": {"labels": {"demo": "true"}},
 }
-MARKS = {"added": "green", "removed": "red", "modified": "yellow", "metadata": "yellow", "type": "yellow"}
 
 
 class Failed(Exception):
@@ -90,7 +88,7 @@ class Demo:
             self._shell(host, f"systemctl is-active {contract.AGENT_UNIT}")
             self._shell(host, f"{contract.HOST_ROOT}/bin/{contract.BINARY_NAME} status")
         with self._step("what changed on the host"):
-            changes = host.diff(ignore=IGNORED)
+            changes = host.diff()
         if not changes:
             raise Failed("the bootstrap changed nothing")
         self.console.print(change_tree(changes))
@@ -99,7 +97,7 @@ class Demo:
         with self._step("uninstall"):
             self._shell(host, f"curl -fsSL {url}/uninstall.sh | bash -s -- --yes")
         with self._step("what is left on the host"):
-            changes = host.diff(ignore=IGNORED)
+            changes = host.diff()
         if changes:
             self.console.print(change_tree(changes))
             raise Failed(f"{len(changes)} paths are not as they were")
@@ -126,25 +124,3 @@ class Demo:
         start = time.monotonic()
         yield
         self.console.print(f"  [dim]{time.monotonic() - start:.2f} s[/]")
-
-
-def change_tree(changes: Sequence[Change]) -> Tree:
-    """The changed paths as a tree; a folder without a change of its own is there to hold what is below it."""
-    root = Tree("/")
-    nodes: dict[str, Tree] = {"": root}
-    kinds = {change.path: change for change in changes}
-    for change in changes:
-        parts = change.path.strip("/").split("/")
-        for depth in range(1, len(parts) + 1):
-            path = "/" + "/".join(parts[:depth])
-            if path not in nodes:
-                parent = nodes["/".join(path.split("/")[:-1])]
-                nodes[path] = parent.add(_label(parts[depth - 1], kinds.get(path)))
-    return root
-
-
-def _label(name: str, change: Change | None) -> str:
-    if change is None:
-        return f"[dim]{escape(name)}[/]"
-    detail = f"  [dim]{escape(change.detail)}[/]" if change.detail else ""
-    return f"[{MARKS[change.kind]}]{escape(name)}[/]  {change.kind}{detail}"
