@@ -127,9 +127,10 @@ flexnode_run_wget() {
   exec wget --no-config --no-hsts -i "$FLEXNODE_STAGING_DIR/request" -O "$2" --server-response --no-verbose \
     --max-redirect=0 --tries=3 --timeout=20 >/dev/null 2>"$FLEXNODE_STAGING_DIR/words"
 }
+# Without -T, which crashes some builds (Debian 12's): after 900 s of silence it gives up by itself.
 flexnode_run_busybox() {
   ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB * 2048))
-  exec wget -q -T 20 -O "$2" "$1" >/dev/null 2>"$FLEXNODE_STAGING_DIR/words"
+  exec wget -q -O "$2" "$1" >/dev/null 2>"$FLEXNODE_STAGING_DIR/words"
 }
 
 # The readers: what the runner left behind; STATUS is its exit status.

@@ -49,7 +49,7 @@ flexnode_x() { "$@" </dev/null 8>&- 9>&-; }
 flexnode_wait() {
   "$@" </dev/null 8>&- 9>&- &
   FLEXNODE_CHILD=$!
-  wait "$FLEXNODE_CHILD"
+  wait "$FLEXNODE_CHILD" 2>/dev/null # a shell's own words about a signal
   set -- "$?"
   FLEXNODE_CHILD=
   return "$1"
