@@ -1613,6 +1613,7 @@ flexnode_find_agent() {
 '
   set +f
   for flexnode_fa_file in "$@"; do
+    ! flexnode_is_on_network "$flexnode_fa_file" || continue
     if [ ! -f "$flexnode_fa_file" ] || [ ! -x "$flexnode_fa_file" ]; then continue; fi
     flexnode_is_layout_entry "$flexnode_fa_file" || continue
     FLEXNODE_AGENT=$flexnode_fa_file
@@ -1668,6 +1669,7 @@ flexnode_plan_first() {
 
 # flexnode_plan_park: the agent's reset removes the directory of the config: copies are made first.
 flexnode_plan_park() {
+  ! flexnode_is_on_network "$FLEXNODE_CONFIG_DIR" || return 0
   for flexnode_pa_entry in "$FLEXNODE_CONFIG_DIR"/*; do
     ! flexnode_is_kept_config "$flexnode_pa_entry" || ! flexnode_exists "$flexnode_pa_entry" ||
       flexnode_emit park - "$flexnode_pa_entry" "$FLEXNODE_STATE_DIR/kept"
@@ -1731,11 +1733,11 @@ flexnode_plan_library() {
 # flexnode_plan_layout ROOT: binary, slots, links, helpers.
 flexnode_plan_layout() {
   [ -d "$1" ] || return 0
-  if ! flexnode_is_layout_entry "$1/bin/$FLEXNODE_BINARY_NAME"; then
-    flexnode_emit keep - "$1/bin/$FLEXNODE_BINARY_NAME" "a link that is not ours"
-    flexnode_la_skip=$1/bin/$FLEXNODE_BINARY_NAME
-  else
+  flexnode_la_skip=$1/bin/$FLEXNODE_BINARY_NAME
+  if flexnode_is_on_network "$flexnode_la_skip" || flexnode_is_layout_entry "$flexnode_la_skip"; then
     flexnode_la_skip=
+  else
+    flexnode_emit keep - "$flexnode_la_skip" "a link that is not ours"
   fi
   for flexnode_la_file in $(flexnode_layout_files "$1"); do
     [ "$flexnode_la_file" = "$flexnode_la_skip" ] || flexnode_go "$flexnode_la_file"
@@ -1873,6 +1875,7 @@ flexnode_plan_made() {
 
 # flexnode_plan_restore KIND MODE PATH DETAIL: for flexnode_each.
 flexnode_plan_restore() {
+  if flexnode_is_on_network "$3"; then return 0; fi
   case $1 in
     dir) if flexnode_is_listed "$3" "$FLEXNODE_TREES" || ! flexnode_exists "$3"; then flexnode_emit restore "$2" "$3" "$4"; fi ;;
     link) ! flexnode_is_listed "$3" "$FLEXNODE_TREES" || flexnode_exists "$3" || flexnode_emit restore - "$3" "$4" ;;
@@ -2035,7 +2038,9 @@ flexnode_reset() {
 # The agent sets modes itself; Python must not write caches anywhere.
 flexnode_exec_reset() {
   umask 022
-  PYTHONDONTWRITEBYTECODE=1 exec "$FLEXNODE_AGENT" reset >&2
+  PYTHONDONTWRITEBYTECODE=1
+  export PYTHONDONTWRITEBYTECODE
+  exec "$FLEXNODE_AGENT" reset >&2
 }
 
 flexnode_describe_reset() { printf 'run %s reset\n' "$2"; }
@@ -2079,6 +2084,14 @@ flexnode_uninstall_look() {
   flexnode_find_agent
   FLEXNODE_FIRST=$(flexnode_plan_first)
   [ -z "$FLEXNODE_AGENT" ] || FLEXNODE_FIRST=$FLEXNODE_FIRST$FLEXNODE_NEWLINE$(flexnode_emit reset - "$FLEXNODE_AGENT" -)
+}
+
+# A transcript among what is going would come back with its next line.
+flexnode_uninstall_check_log() {
+  [ -n "$FLEXNODE_OPT_LOG" ] || return 0
+  flexnode_find_class "$FLEXNODE_OPT_LOG"
+  [ -z "$FLEXNODE_CLASS" ] ||
+    flexnode_error E_USAGE options "--log $FLEXNODE_OPT_LOG would be removed" "name a file elsewhere"
 }
 
 # Asks on the terminal, which must open: /dev/tty may exist without one.
@@ -2143,7 +2156,7 @@ flexnode_main() {
     printf 'uninstall.sh %s\n' "$FLEXNODE_TOOLKIT_VERSION"
     return
   fi
-  flexnode_open_log && flexnode_need_root && flexnode_uninstall_look || return
+  flexnode_need_root && flexnode_uninstall_look && flexnode_uninstall_check_log && flexnode_open_log || return
   FLEXNODE_REST=$(flexnode_plan_rest)
   if [ -z "$FLEXNODE_FIRST$FLEXNODE_REST" ]; then
     flexnode_lines 'kept' "$FLEXNODE_KEPT"

@@ -33,6 +33,7 @@ flexnode_plan_first() {
 
 # flexnode_plan_park: the agent's reset removes the directory of the config: copies are made first.
 flexnode_plan_park() {
+  ! flexnode_is_on_network "$FLEXNODE_CONFIG_DIR" || return 0
   for flexnode_pa_entry in "$FLEXNODE_CONFIG_DIR"/*; do
     ! flexnode_is_kept_config "$flexnode_pa_entry" || ! flexnode_exists "$flexnode_pa_entry" ||
       flexnode_emit park - "$flexnode_pa_entry" "$FLEXNODE_STATE_DIR/kept"
@@ -96,11 +97,11 @@ flexnode_plan_library() {
 # flexnode_plan_layout ROOT: binary, slots, links, helpers.
 flexnode_plan_layout() {
   [ -d "$1" ] || return 0
-  if ! flexnode_is_layout_entry "$1/bin/$FLEXNODE_BINARY_NAME"; then
-    flexnode_emit keep - "$1/bin/$FLEXNODE_BINARY_NAME" "a link that is not ours"
-    flexnode_la_skip=$1/bin/$FLEXNODE_BINARY_NAME
-  else
+  flexnode_la_skip=$1/bin/$FLEXNODE_BINARY_NAME
+  if flexnode_is_on_network "$flexnode_la_skip" || flexnode_is_layout_entry "$flexnode_la_skip"; then
     flexnode_la_skip=
+  else
+    flexnode_emit keep - "$flexnode_la_skip" "a link that is not ours"
   fi
   for flexnode_la_file in $(flexnode_layout_files "$1"); do
     [ "$flexnode_la_file" = "$flexnode_la_skip" ] || flexnode_go "$flexnode_la_file"
@@ -238,6 +239,7 @@ flexnode_plan_made() {
 
 # flexnode_plan_restore KIND MODE PATH DETAIL: for flexnode_each.
 flexnode_plan_restore() {
+  if flexnode_is_on_network "$3"; then return 0; fi
   case $1 in
     dir) if flexnode_is_listed "$3" "$FLEXNODE_TREES" || ! flexnode_exists "$3"; then flexnode_emit restore "$2" "$3" "$4"; fi ;;
     link) ! flexnode_is_listed "$3" "$FLEXNODE_TREES" || flexnode_exists "$3" || flexnode_emit restore - "$3" "$4" ;;

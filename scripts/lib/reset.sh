@@ -23,7 +23,9 @@ flexnode_reset() {
 # The agent sets modes itself; Python must not write caches anywhere.
 flexnode_exec_reset() {
   umask 022
-  PYTHONDONTWRITEBYTECODE=1 exec "$FLEXNODE_AGENT" reset >&2
+  PYTHONDONTWRITEBYTECODE=1
+  export PYTHONDONTWRITEBYTECODE
+  exec "$FLEXNODE_AGENT" reset >&2
 }
 
 flexnode_describe_reset() { printf 'run %s reset\n' "$2"; }

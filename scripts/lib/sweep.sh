@@ -218,6 +218,7 @@ flexnode_find_agent() {
 '
   set +f
   for flexnode_fa_file in "$@"; do
+    ! flexnode_is_on_network "$flexnode_fa_file" || continue
     if [ ! -f "$flexnode_fa_file" ] || [ ! -x "$flexnode_fa_file" ]; then continue; fi
     flexnode_is_layout_entry "$flexnode_fa_file" || continue
     FLEXNODE_AGENT=$flexnode_fa_file

@@ -190,6 +190,12 @@ def test_it_starts_at_most_80_processes(host: Uninstall, shell: str) -> None:
     assert len(started) <= 80
 
 
+def test_a_transcript_among_what_goes_is_refused(host: Uninstall) -> None:
+    before = host.diff()
+    assert "would be removed" in host.run("--yes", "--log", f"{LOGS}/uninstall.log", code=2).stderr
+    assert host.diff() == before
+
+
 def test_no_package_manager_is_ever_called(host: Uninstall) -> None:
     for tool in ("apt-get", "apt", "dpkg", "dnf", "yum", "tdnf", "rpm", "zypper"):
         host.put(f"/usr/local/sbin/{tool}", b"#!/bin/sh\ntouch /tmp/package-manager\n", 0o755)

@@ -190,6 +190,15 @@ def test_no_system_call_names_a_path_below_a_network_mount(host: Uninstall) -> N
     assert f'"{LOGS}' not in trace
 
 
+def test_an_agent_on_a_network_mount_is_neither_run_nor_removed(host: Uninstall) -> None:
+    host.put_agent(LEGACY)
+    host.put(f"{CONFIG}/config.json")
+    result = host.call(on_network(f"{LEGACY}/bin", "nfs") + "flexnode_uninstall --yes --keep-config")
+    assert result.code == 13, result
+    assert f"left {LEGACY}/bin/aks-flex-node: on a network mount" in result.stderr
+    assert host.resets() == []
+
+
 def test_a_root_that_leads_to_a_network_mount_is_not_followed(host: Uninstall) -> None:
     host.put_layout("/mnt/share/agent")
     host.sh(f"ln -s /mnt/share/agent {ROOT}")

@@ -95,6 +95,12 @@ def test_reset_gets_neither_our_stdin_nor_our_umask(host: Uninstall) -> None:
     assert host.resets()[1:] == ["0022"]
 
 
+def test_reset_writes_no_python_caches(host: Uninstall) -> None:
+    host.put_agent(reset=f"echo $PYTHONDONTWRITEBYTECODE >>{LOG}")
+    host.run("--yes")
+    assert host.resets()[1:] == ["1"]
+
+
 def test_a_failed_reset_keeps_all_that_it_needs_rocm_cli_299(host: Uninstall) -> None:
     host.put_journal()
     host.put_layout()
