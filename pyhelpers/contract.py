@@ -7,7 +7,7 @@ Source of the facts: the AKS Flex Node agent's public contract (Azure/AKSFlexNod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TOOLKIT_VERSION = "0.1.0"
 
@@ -29,7 +29,10 @@ CREDENTIALS_DIR = "/etc/aks-flex-node/credentials"
 STATE_DIR = "/var/lib/aks-flex-node"
 STAGING_DIR = "/var/lib/aks-flex-node/staging"
 JOURNAL = "/var/lib/aks-flex-node/journal"
-# The state directory is made under this name and renamed, and goes the same way: with STAGING_MARK in it and no journal
+# The state directory is made under this temporary name and renamed, and goes the same way: with STAGING_MARK in it and
+# no journal beside it, it is known to be ours after a kill, not an empty directory of somebody else.
+STATE_NEW = "/var/lib/.flexnode-new.aks-flex-node"
+STAGING_MARK in it and no journal
 # beside it, it is known to be ours after a kill, not an empty directory of somebody else.
 STATE_NEW = "/var/lib/.flexnode-new.aks-flex-node"
 STAGING_MARK = "staging/made-state-directory"
@@ -65,8 +68,7 @@ PRODUCT_TITLE = "AKS Flex Node Agent"
 
 
 # --- options ---------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One option of a script.
 
     kind: flag (no value), value, values (repeatable), json (repeatable, kept apart). env: the variable that

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 EXIT_CODES = {
     0: "done, or nothing to do",
@@ -25,8 +25,7 @@ EXIT_CODES = {
 }
 
 
-@dataclass(frozen=True)
-class ErrorKind:
+class ErrorKind(NamedTuple):
     """One kind of error: its stable id (shown as [E_…]), its exit code and what a user can do about it."""
 
     id: str

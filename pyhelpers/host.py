@@ -1,9 +1,9 @@
 """Files and commands of a host. Everything the agent does to a host goes through here, and nothing here decides.
 
-`Host` is the host itself, `RootedHost` a tree below another directory (links resolve inside it, commands are refused),
-`RecordingHost` such a tree that notes every change and answers commands from a table. Paths are the host's absolute
-paths. A change is durable when its method returns: files and their directory are synced before and after the rename
-that makes them live, and a temporary name (`TEMP_PREFIX`) left by a kill is taken over by the next write of that file.
+`Host` is the host itself; `rooted.py` has those below another directory. Paths are the host's absolute paths. A change
+is durable when its method returns: files and their directory are synced before and after the rename that makes them
+live, and a temporary name (`TEMP_PREFIX`) left by a kill is taken over by the next write of that file. Installers wait
+for the agent to name its root, so this module imports at the top only what that needs.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import shutil
 import stat
-import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from pyhelpers.contract import TEMP_PREFIX
 
@@ -30,8 +27,7 @@ class CommandError(Exception):
     """A command that had to succeed did not."""
 
 
-@dataclass(frozen=True)
-class Completed:
+class Completed(NamedTuple):
     """What a command did. code 127: it does not exist, 124: it was killed after its time limit."""
 
     argv: tuple[str, ...]
@@ -47,8 +43,7 @@ class Completed:
         return self
 
 
-@dataclass(frozen=True)
-class Mount:
+class Mount(NamedTuple):
     """One line of mountinfo: where it is mounted, what kind it is, from what, and its options (ro, noexec, …)."""
 
     path: str
@@ -189,6 +184,8 @@ class Host:
     def copy(self, source: str, path: str, mode: int) -> None:
         """Replace the file `path` by the content of the file `source`."""
         with self.real(source).open("rb") as old, self._replacing(path, mode) as new:
+            import shutil
+
             shutil.copyfileobj(old, new, 1 << 20)
 
     def _replacing(self, path: str, mode: int) -> _Replacement:
@@ -241,11 +238,15 @@ class Host:
     # --- commands --------------------------------------------------------------------------------------------
     def find(self, tool: str) -> str | None:
         """Where an executable is, or None. PATH first, then the usual directories: services have a short PATH."""
+        import shutil
+
         return shutil.which(tool, path=_search_path())
 
     def run(self, argv: Sequence[str], timeout: float = 60, stdin: bytes = b"") -> Completed:
         """Run a command with a clean environment; never raises for what the command does."""
         env = {"PATH": _search_path(), "LC_ALL": "C"}
+        import subprocess
+
         try:
             done = subprocess.run(
                 list(argv), input=stdin, capture_output=True, env=env, cwd="/", timeout=timeout, check=False
@@ -301,71 +302,6 @@ class _Replacement:
                 self.temporary.unlink(missing_ok=True)
                 raise
         self.host.sync_directory(os.path.dirname(self.path))  # noqa: PTH120
-
-
-class RootedHost(Host):
-    """The tree below another directory: every link in it is resolved inside it. It runs no commands."""
-
-    def __init__(self, prefix: Path) -> None:
-        self.prefix = str(prefix).rstrip("/")
-        self.owner = os.geteuid()
-
-    def real(self, path: str, follow: bool = True) -> Path:
-        if follow:
-            return Path(f"{self.prefix}{self.realpath(path)}")
-        parent, _, name = path.rstrip("/").rpartition("/")
-        return Path(f"{self.prefix}{self.realpath(parent or '/')}") / name
-
-    def mounts(self) -> list[Mount]:
-        return []
-
-    def find(self, tool: str) -> str | None:
-        return None
-
-    def run(self, argv: Sequence[str], timeout: float = 60, stdin: bytes = b"") -> Completed:
-        return Completed(tuple(argv), 127, stderr=f"{argv[0]}: no commands are run below {self.prefix}")
-
-
-class RecordingHost(RootedHost):
-    """Such a tree whose changes and commands are noted in `events`, in order.
-
-    A command succeeds silently unless `answers` has an entry for the beginning of its words; `tools` are the
-    executables that it has; `stop_before` N raises KeyboardInterrupt instead of the change number N, as a kill would.
-    `user_id` and `room` (free bytes) are what it says of itself.
-    """
-
-    def __init__(self, prefix: Path, tools: Sequence[str] = ("systemctl",), stop_before: int = -1) -> None:
-        super().__init__(prefix)
-        self.events: list[tuple[str, str]] = []
-        self.answers: dict[str, Completed] = {}
-        self.tools, self.stop_before, self.mounted = set(tools), stop_before, list[Mount]()
-        self.user_id, self.room = 0, 1 << 40
-
-    def will(self, action: str, path: str) -> None:
-        if len(self.events) == self.stop_before:
-            raise KeyboardInterrupt
-        self.events.append((action, path))
-
-    def mounts(self) -> list[Mount]:
-        return self.mounted
-
-    def user(self) -> int:
-        return self.user_id
-
-    def space(self, path: str) -> os.statvfs_result:
-        blocks = self.room // 4096
-        return os.statvfs_result((4096, 4096, blocks, blocks, blocks, 1 << 20, 1 << 20, 1 << 20, 0, 255))
-
-    def find(self, tool: str) -> str | None:
-        return f"/usr/bin/{tool}" if tool in self.tools else None
-
-    def run(self, argv: Sequence[str], timeout: float = 60, stdin: bytes = b"") -> Completed:
-        words = " ".join(argv)
-        self.will("run", words)
-        for beginning, answer in self.answers.items():
-            if words.startswith(beginning):
-                return Completed(tuple(argv), answer.code, answer.stdout, answer.stderr)
-        return Completed(tuple(argv), 0)
 
 
 def _search_path() -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pyhelpers import contract
 from pyhelpers.agent import selinux
@@ -99,12 +100,11 @@ def prepare(host: Host) -> list[str]:
     return made
 
 
-@dataclass
-class Removal:
+class Removal(NamedTuple):
     """What became of the root. held: what a directory that stays still holds."""
 
     removed: bool
-    held: list[str] = field(default_factory=list)
+    held: Sequence[str] = ()
 
 
 def remove(host: Host) -> Removal:

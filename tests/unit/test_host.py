@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from pytest_subprocess import FakeProcess
 
-from pyhelpers.host import CommandError, Completed, Host, RecordingHost, RootedHost, _mount
+from pyhelpers.host import CommandError, Completed, Host, _mount
+from pyhelpers.rooted import RecordingHost, RootedHost
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pyhelpers import contract
-from pyhelpers.host import RecordingHost
+from pyhelpers.rooted import RecordingHost
 
 AGENT = b"#!/bin/sh\necho an agent\n"
 CLUSTER = (

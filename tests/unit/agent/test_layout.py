@@ -12,7 +12,7 @@ from pyhelpers import contract
 from pyhelpers.agent import layout
 from pyhelpers.agent.failure import AgentError
 from pyhelpers.agent.layout import Layout
-from pyhelpers.host import RecordingHost, RootedHost
+from pyhelpers.rooted import RecordingHost, RootedHost
 
 ROOT = contract.HOST_ROOT
 PATHS = Layout(ROOT)

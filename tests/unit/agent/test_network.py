@@ -9,7 +9,8 @@ import pytest
 from pyhelpers.agent import network
 from pyhelpers.agent.failure import AgentError
 from pyhelpers.agent.steps import run_all
-from pyhelpers.host import Completed, RecordingHost
+from pyhelpers.host import Completed
+from pyhelpers.rooted import RecordingHost
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from pyhelpers import contract
 from pyhelpers.agent import layout, machines, reset, state, units
 from pyhelpers.agent.failure import AgentError
 from pyhelpers.agent.steps import run_all
-from pyhelpers.host import Completed, Mount, RecordingHost
+from pyhelpers.host import Completed, Mount
+from pyhelpers.rooted import RecordingHost
 from pyhelpers.tree import compare, snapshot
 
 ROOT, LEGACY = contract.HOST_ROOT, contract.LEGACY_ROOT

@@ -13,7 +13,7 @@ import pytest
 from pyhelpers import contract
 from pyhelpers.agent import root
 from pyhelpers.agent.failure import AgentError
-from pyhelpers.host import RecordingHost, RootedHost
+from pyhelpers.rooted import RecordingHost, RootedHost
 
 ROOT, LEGACY = contract.HOST_ROOT, contract.LEGACY_ROOT
 Install = Callable[..., None]

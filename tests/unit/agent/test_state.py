@@ -11,7 +11,7 @@ import pytest
 
 from pyhelpers import contract
 from pyhelpers.agent import state
-from pyhelpers.host import RecordingHost, RootedHost
+from pyhelpers.rooted import RecordingHost, RootedHost
 
 Config = Callable[..., str]
 

@@ -9,7 +9,8 @@ import pytest
 
 from pyhelpers import contract
 from pyhelpers.agent import layout, state, status, units
-from pyhelpers.host import Completed, RecordingHost
+from pyhelpers.host import Completed
+from pyhelpers.rooted import RecordingHost
 
 
 def systemd(host: RecordingHost, **properties: str) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from pyhelpers import contract
 from pyhelpers.agent import units
-from pyhelpers.host import CommandError, Completed, RecordingHost
+from pyhelpers.host import CommandError, Completed
+from pyhelpers.rooted import RecordingHost
 
 ROOT = contract.HOST_ROOT
 SCRIPT = f"{ROOT}/lib/aks-flex-node/aks-flex-node-recovery.sh"

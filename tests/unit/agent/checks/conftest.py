@@ -11,7 +11,8 @@ from pyhelpers.agent.checks.model import Question, Result
 from pyhelpers.agent.checks.table import CHECKS
 from pyhelpers.agent.config import Config
 from pyhelpers.agent.config.validate import validate
-from pyhelpers.host import Completed, RecordingHost
+from pyhelpers.host import Completed
+from pyhelpers.rooted import RecordingHost
 
 CLUSTER = (
     "/subscriptions/44654aed-2753-4b88-9142-af7132933b6b/resourceGroups/rg"

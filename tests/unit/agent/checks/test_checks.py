@@ -14,7 +14,8 @@ from pyhelpers.agent.checks import disk_space
 from pyhelpers.agent.checks.model import Question, Result
 from pyhelpers.agent.checks.table import CHECKS
 from pyhelpers.agent.config import ConfigErrors
-from pyhelpers.host import Completed, Mount, RecordingHost
+from pyhelpers.host import Completed, Mount
+from pyhelpers.rooted import RecordingHost
 
 Ask = Callable[[str], list[Result]]
 

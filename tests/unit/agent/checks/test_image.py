@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pyhelpers.agent.checks import image
-from pyhelpers.host import Mount, RecordingHost
+from pyhelpers.host import Mount
+from pyhelpers.rooted import RecordingHost
 
 ROOT = Mount("/", "ext4", "/dev/sda1", ("rw",))
 

@@ -13,7 +13,8 @@ import pytest
 from pyhelpers.agent.checks import preflight, report, runner
 from pyhelpers.agent.checks.model import Check, Question, Result
 from pyhelpers.agent.checks.table import CHECKS, OTHER_IDS
-from pyhelpers.host import Completed, RecordingHost
+from pyhelpers.host import Completed
+from pyhelpers.rooted import RecordingHost
 from pyhelpers.tree import compare, snapshot
 
 CONFIG = "/etc/aks-flex-node/config.json"

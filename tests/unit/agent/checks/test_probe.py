@@ -13,7 +13,8 @@ import pytest
 
 from pyhelpers import contract
 from pyhelpers.agent.checks import probe
-from pyhelpers.host import Completed, Host, RecordingHost
+from pyhelpers.host import Completed, Host
+from pyhelpers.rooted import RecordingHost
 from pyhelpers.tree import compare, snapshot
 
 HOLD = """
