@@ -41,15 +41,15 @@ flexnode_add_path() {
   done
 }
 
-# flexnode_before_records PATHS: prints a record `kind|mode|path|detail` for each of PATHS (one a line): what is there
-# now; in the journal they stand behind the word `before|`.
+# flexnode_before_records PATHS [LINK]: prints a record `kind|mode|path|detail` for each of PATHS (one a line): what is
+# there now; in the journal they stand behind the word `before|`. What is seen only through LINK is not there.
 # Returns 1 when something there cannot be read.
 flexnode_before_records() (
   set -f
   IFS=$FLEXNODE_NEWLINE
   flexnode_be_present=
   for flexnode_be_path in $1; do
-    if flexnode_exists "$flexnode_be_path"; then
+    if flexnode_exists "$flexnode_be_path" && [ "${flexnode_be_path#"${2:-//}"/}" = "$flexnode_be_path" ]; then
       flexnode_be_present=$flexnode_be_present$flexnode_be_path$FLEXNODE_NEWLINE
     else
       flexnode_emit absent - "$flexnode_be_path" -
@@ -71,7 +71,7 @@ flexnode_before_records() (
 # flexnode_before_record PATH MODE OWNER: prints the record of something that is there.
 flexnode_before_record() {
   if [ -L "$1" ]; then
-    flexnode_be_detail=$(readlink -- "$1" </dev/null 9>&-) && flexnode_emit link - "$1" "$flexnode_be_detail"
+    flexnode_be_detail=$(readlink -- "$1" </dev/null 8>&- 9>&-) && flexnode_emit link - "$1" "$flexnode_be_detail"
   elif [ -d "$1" ]; then
     flexnode_emit dir "$2" "$1" "$3"
   elif [ -f "$1" ]; then

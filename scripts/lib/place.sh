@@ -49,7 +49,7 @@ flexnode_is_deployed() {
 # flexnode_inspect_entry: what stands at the target: nothing, a file, or the managed link of a layout after a reset.
 flexnode_inspect_entry() {
   if [ -L "$FLEXNODE_TARGET" ]; then
-    flexnode_ie_link=$(readlink -- "$FLEXNODE_TARGET" </dev/null 9>&-)
+    flexnode_ie_link=$(readlink -- "$FLEXNODE_TARGET" </dev/null 8>&- 9>&-)
     case $flexnode_ie_link in
       "$FLEXNODE_ROOT/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | "../lib/$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | \
         "$FLEXNODE_HOST_ROOT/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | \
@@ -160,7 +160,7 @@ flexnode_list_before() {
     FLEXNODE_RESULT=${FLEXNODE_RESULT%%"$flexnode_lb_mark"*}$FLEXNODE_NEWLINE${FLEXNODE_RESULT#*"$flexnode_lb_mark"}
     flexnode_lb_state=$FLEXNODE_NEWLINE$(flexnode_emit absent - "$FLEXNODE_STATE_DIR" -)
   fi
-  FLEXNODE_BEFORE=$(flexnode_before_records "$FLEXNODE_RESULT") ||
+  FLEXNODE_BEFORE=$(flexnode_before_records "$FLEXNODE_RESULT" "${FLEXNODE_UNLINK:+$FLEXNODE_HOST_ROOT}") ||
     flexnode_error E_INTERNAL journal 'cannot read what is on the host now' || return
   FLEXNODE_BEFORE=$FLEXNODE_BEFORE$flexnode_lb_state
 }

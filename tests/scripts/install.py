@@ -46,12 +46,14 @@ def binary(name: str) -> str:
 class Install:
     """install.sh in one sandbox."""
 
+    script = SCRIPT
+
     def __init__(self, box: Box) -> None:
         self.box = box
 
     def __call__(self, *options: str, shell: Sequence[str] = ("dash",), env: Mapping[str, str] | None = None) -> Result:
         """Run it with OPTIONS."""
-        return self.box.run([*shell, SCRIPT, *options], env=env)
+        return self.box.run([*shell, self.script, *options], env=env)
 
     def done(self, *options: str, shell: Sequence[str] = ("dash",), env: Mapping[str, str] | None = None) -> Result:
         """Run it; it must succeed."""

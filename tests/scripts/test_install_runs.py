@@ -13,7 +13,7 @@ LOCK = "/run/aks-flex-node-agent-upgrade.lock"
 SLOW = b"#!/bin/sh\necho begun >/tmp/begun\nexec sleep 60\n"
 DRAINS = b"""#!/bin/sh
 # Stands in front of every command: takes what the script's own stdin still holds, and notes that there was something.
-[ ! -p /dev/stdin ] || [ -z "$(head -c 1 | tr '\\0' x)" ] || echo "${0##*/}" >>/root/drained
+[ ! -p /dev/stdin ] || [ "$(/usr/bin/head -c 1 | /usr/bin/wc -c)" = 0 ] || echo "${0##*/}" >>/root/drained
 PATH=${PATH#/tmp/drains:} exec "${0##*/}" "$@"
 """
 # Starts install.sh in the sandbox, sends SIGNAL when the agent that is asked has begun, prints the exit status.
