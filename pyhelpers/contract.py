@@ -29,11 +29,8 @@ CREDENTIALS_DIR = "/etc/aks-flex-node/credentials"
 STATE_DIR = "/var/lib/aks-flex-node"
 STAGING_DIR = "/var/lib/aks-flex-node/staging"
 JOURNAL = "/var/lib/aks-flex-node/journal"
-# The state directory is made under this temporary name and renamed, and goes the same way: with STAGING_MARK in it and
-# no journal beside it, it is known to be ours after a kill, not an empty directory of somebody else.
-STATE_NEW = "/var/lib/.flexnode-new.aks-flex-node"
-STAGING_MARK in it and no journal
-# beside it, it is known to be ours after a kill, not an empty directory of somebody else.
+# The state directory is made under this temporary name and renamed, and goes the same way: with the mark below in it
+# and no journal beside it, it is known to be ours after a kill, not an empty directory of somebody else.
 STATE_NEW = "/var/lib/.flexnode-new.aks-flex-node"
 STAGING_MARK = "staging/made-state-directory"
 START_ATTEMPT = "/var/lib/aks-flex-node/start-attempt"  # there while a start of ours is unfinished
