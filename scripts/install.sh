@@ -358,7 +358,7 @@ flexnode_is_run() {
 # <<< lib/guard.sh
 # >>> lib/tools.sh
 # tools.sh: the environment, external commands, and where GNU and busybox tools differ.
-# Every external command is called through flexnode_x or flexnode_wait, or has `</dev/null 9>&-` itself: the
+# Every external command is called through flexnode_x or flexnode_wait, or has `</dev/null 8>&- 9>&-` itself: the
 # script may be on stdin, and a child that inherits descriptor 9 keeps the lock.
 
 # flexnode_begin PROGRAM CLEANUP: makes the shell ours: no option, variable or umask of the caller counts from here.
@@ -415,7 +415,7 @@ flexnode_wait() {
 
 # flexnode_words COMMAND…: the same; sets FLEXNODE_RESULT to its output and complaints, from the last `: ` on.
 flexnode_words() {
-  FLEXNODE_RESULT=$("$@" 2>&1 </dev/null 9>&-)
+  FLEXNODE_RESULT=$("$@" 2>&1 </dev/null 8>&- 9>&-)
   set -- "$?"
   FLEXNODE_RESULT=${FLEXNODE_RESULT##*: }
   return "$1"
@@ -431,7 +431,7 @@ flexnode_need() {
 
 # flexnode_need_root: returns 0 for root, else prints E_NOT_ROOT and returns its code.
 flexnode_need_root() {
-  [ "$(id -u </dev/null 9>&-)" = 0 ] || flexnode_error E_NOT_ROOT start "this changes the host and must run as root"
+  [ "$(id -u </dev/null 8>&- 9>&-)" = 0 ] || flexnode_error E_NOT_ROOT start "this changes the host and must run as root"
 }
 
 # flexnode_find_arch: sets FLEXNODE_ARCH to amd64 or arm64, else prints E_PLATFORM and returns its code.
@@ -462,7 +462,7 @@ flexnode_is_clean_path() {
 
 # flexnode_sha256 FILE: prints the 64 digits, or nothing and returns 1.
 flexnode_sha256() {
-  flexnode_sum=$(sha256sum <"$1" 9>&-) || return 1
+  flexnode_sum=$(sha256sum <"$1" 8>&- 9>&-) || return 1
   printf '%s\n' "${flexnode_sum%% *}"
 }
 # <<< lib/tools.sh
@@ -710,15 +710,15 @@ flexnode_add_path() {
   done
 }
 
-# flexnode_before_records PATHS: prints a record `kind|mode|path|detail` for each of PATHS (one a line): what is there
-# now; in the journal they stand behind the word `before|`.
+# flexnode_before_records PATHS [LINK]: prints a record `kind|mode|path|detail` for each of PATHS (one a line): what is
+# there now; in the journal they stand behind the word `before|`. What is seen only through LINK is not there.
 # Returns 1 when something there cannot be read.
 flexnode_before_records() (
   set -f
   IFS=$FLEXNODE_NEWLINE
   flexnode_be_present=
   for flexnode_be_path in $1; do
-    if flexnode_exists "$flexnode_be_path"; then
+    if flexnode_exists "$flexnode_be_path" && [ "${flexnode_be_path#"${2:-//}"/}" = "$flexnode_be_path" ]; then
       flexnode_be_present=$flexnode_be_present$flexnode_be_path$FLEXNODE_NEWLINE
     else
       flexnode_emit absent - "$flexnode_be_path" -
@@ -740,7 +740,7 @@ flexnode_before_records() (
 # flexnode_before_record PATH MODE OWNER: prints the record of something that is there.
 flexnode_before_record() {
   if [ -L "$1" ]; then
-    flexnode_be_detail=$(readlink -- "$1" </dev/null 9>&-) && flexnode_emit link - "$1" "$flexnode_be_detail"
+    flexnode_be_detail=$(readlink -- "$1" </dev/null 8>&- 9>&-) && flexnode_emit link - "$1" "$flexnode_be_detail"
   elif [ -d "$1" ]; then
     flexnode_emit dir "$2" "$1" "$3"
   elif [ -f "$1" ]; then
@@ -933,7 +933,7 @@ flexnode_resolve() (
     cd -P -- "${flexnode_re_part:-/}" || return
     PWD=${PWD%/}
   else
-    PWD=$(readlink -f -- "$flexnode_re_part" </dev/null 9>&-) || return
+    PWD=$(readlink -f -- "$flexnode_re_part" </dev/null 8>&- 9>&-) || return
   fi
   printf '%s\n' "$PWD$flexnode_re_rest"
 )
@@ -958,7 +958,7 @@ flexnode_has_markers() {
 # flexnode_is_linked: is the host root exactly our link to the legacy root?
 flexnode_is_linked() {
   [ -L "$FLEXNODE_HOST_ROOT" ] &&
-    [ "$(readlink -- "$FLEXNODE_HOST_ROOT" </dev/null 9>&-)" = "$FLEXNODE_LEGACY_ROOT" ]
+    [ "$(readlink -- "$FLEXNODE_HOST_ROOT" </dev/null 8>&- 9>&-)" = "$FLEXNODE_LEGACY_ROOT" ]
 }
 
 # flexnode_planned_root: prints what the root will be after linking, as the agent's `host-root` does.
@@ -1037,7 +1037,7 @@ flexnode_probe() {
   [ -d "$flexnode_pr_dir" ] ||
     flexnode_error "$2" "$3" "$flexnode_pr_dir is not a directory" "move it away" || return
   flexnode_pr_file=${flexnode_pr_dir%/}/${FLEXNODE_TEMP_PREFIX}probe
-  flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 9>&-) && return
+  flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 8>&- 9>&-) && return
   # Looks first: on a read-only file system removing what is not there complains about the file system.
   for flexnode_pr_left in "$flexnode_pr_file" "$flexnode_pr_file.renamed"; do
     ! flexnode_exists "$flexnode_pr_left" || flexnode_x rm -f -- "$flexnode_pr_left"
@@ -1116,7 +1116,7 @@ flexnode_find_fetcher() {
   flexnode_has curl && return
   FLEXNODE_FETCHER=wget
   if flexnode_has wget; then
-    case $(wget --version 2>&1 </dev/null 9>&-) in *GNU*) return ;; esac
+    case $(wget --version 2>&1 </dev/null 8>&- 9>&-) in *GNU*) return ;; esac
     FLEXNODE_FETCHER=busybox
     [ -z "$FLEXNODE_WANT_SHA256" ] || return 0
     flexnode_error E_TOOL tools "this wget verifies no certificate" "install curl, or give the archive's SHA-256 sum"
@@ -1291,7 +1291,7 @@ flexnode_verify() {
   flexnode_ve_sum=$(flexnode_sha256 "$1") ||
     flexnode_error E_CHECKSUM checksum "sha256sum failed on $3" || return
   flexnode_ve_wanted=$2
-  case $2 in *[A-F]*) flexnode_ve_wanted=$(printf '%s' "$2" | tr ABCDEF abcdef 9>&-) ;; esac
+  case $2 in *[A-F]*) flexnode_ve_wanted=$(printf '%s' "$2" | tr ABCDEF abcdef 8>&- 9>&-) ;; esac
   [ "$flexnode_ve_sum" = "$flexnode_ve_wanted" ] ||
     flexnode_error E_CHECKSUM checksum "$3 has the sum $flexnode_ve_sum, not $flexnode_ve_wanted"
 }
@@ -1630,7 +1630,7 @@ flexnode_check_candidate() {
 # would hand what the kernel does not take to a shell, which would run a foreign program's bytes as commands.
 flexnode_check_format() {
   # shellcheck disable=SC2046 # twenty bytes, of an ELF header 19 and 20 are the machine
-  set -- $(od -A n -t x1 -N 20 "$FLEXNODE_CANDIDATE" </dev/null 9>&-)
+  set -- $(od -A n -t x1 -N 20 "$FLEXNODE_CANDIDATE" </dev/null 8>&- 9>&-)
   case ${1-}${2-},${1-}${2-}${3-}${4-}${19-}${20-},$FLEXNODE_ARCH in
     2321,* | *,7f454c463e00,amd64 | *,7f454c46b700,arm64) ;;
     *) flexnode_error E_CANDIDATE candidate "the agent is neither a program for $FLEXNODE_ARCH nor a script" ;;
@@ -1709,7 +1709,7 @@ flexnode_is_deployed() {
 # flexnode_inspect_entry: what stands at the target: nothing, a file, or the managed link of a layout after a reset.
 flexnode_inspect_entry() {
   if [ -L "$FLEXNODE_TARGET" ]; then
-    flexnode_ie_link=$(readlink -- "$FLEXNODE_TARGET" </dev/null 9>&-)
+    flexnode_ie_link=$(readlink -- "$FLEXNODE_TARGET" </dev/null 8>&- 9>&-)
     case $flexnode_ie_link in
       "$FLEXNODE_ROOT/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | "../lib/$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | \
         "$FLEXNODE_HOST_ROOT/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | \
@@ -1820,7 +1820,7 @@ flexnode_list_before() {
     FLEXNODE_RESULT=${FLEXNODE_RESULT%%"$flexnode_lb_mark"*}$FLEXNODE_NEWLINE${FLEXNODE_RESULT#*"$flexnode_lb_mark"}
     flexnode_lb_state=$FLEXNODE_NEWLINE$(flexnode_emit absent - "$FLEXNODE_STATE_DIR" -)
   fi
-  FLEXNODE_BEFORE=$(flexnode_before_records "$FLEXNODE_RESULT") ||
+  FLEXNODE_BEFORE=$(flexnode_before_records "$FLEXNODE_RESULT" "${FLEXNODE_UNLINK:+$FLEXNODE_HOST_ROOT}") ||
     flexnode_error E_INTERNAL journal 'cannot read what is on the host now' || return
   FLEXNODE_BEFORE=$FLEXNODE_BEFORE$flexnode_lb_state
 }

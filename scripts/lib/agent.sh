@@ -326,7 +326,7 @@ flexnode_check_candidate() {
 # would hand what the kernel does not take to a shell, which would run a foreign program's bytes as commands.
 flexnode_check_format() {
   # shellcheck disable=SC2046 # twenty bytes, of an ELF header 19 and 20 are the machine
-  set -- $(od -A n -t x1 -N 20 "$FLEXNODE_CANDIDATE" </dev/null 9>&-)
+  set -- $(od -A n -t x1 -N 20 "$FLEXNODE_CANDIDATE" </dev/null 8>&- 9>&-)
   case ${1-}${2-},${1-}${2-}${3-}${4-}${19-}${20-},$FLEXNODE_ARCH in
     2321,* | *,7f454c463e00,amd64 | *,7f454c46b700,arm64) ;;
     *) flexnode_error E_CANDIDATE candidate "the agent is neither a program for $FLEXNODE_ARCH nor a script" ;;

@@ -171,13 +171,13 @@ flexnode_config_operations() {
   flexnode_each_config_overrides flexnode_config_override
   flexnode_config_target
   flexnode_config_source
-  flexnode_config_value default agent.nodeName "$(tr '[:upper:]' '[:lower:]' </proc/sys/kernel/hostname 9>&-)"
+  flexnode_config_value default agent.nodeName "$(tr '[:upper:]' '[:lower:]' </proc/sys/kernel/hostname 8>&- 9>&-)"
   flexnode_config_auth
 }
 
 # A credential file that only the base config names has to keep the same rules. (The tool is asked only when need be.)
 flexnode_config_check_rendered() { # FILE
-  case $(cat <"$1" 9>&-) in
+  case $(cat <"$1" 8>&- 9>&-) in
     *'"clientSecretFile"'*) flexnode_line=$(flexnode_json_get "$1" azure.servicePrincipal.clientSecretFile) ;;
     *) flexnode_line= ;;
   esac

@@ -52,7 +52,7 @@ flexnode_find_fetcher() {
   flexnode_has curl && return
   FLEXNODE_FETCHER=wget
   if flexnode_has wget; then
-    case $(wget --version 2>&1 </dev/null 9>&-) in *GNU*) return ;; esac
+    case $(wget --version 2>&1 </dev/null 8>&- 9>&-) in *GNU*) return ;; esac
     FLEXNODE_FETCHER=busybox
     [ -z "$FLEXNODE_WANT_SHA256" ] || return 0
     flexnode_error E_TOOL tools "this wget verifies no certificate" "install curl, or give the archive's SHA-256 sum"
@@ -227,7 +227,7 @@ flexnode_verify() {
   flexnode_ve_sum=$(flexnode_sha256 "$1") ||
     flexnode_error E_CHECKSUM checksum "sha256sum failed on $3" || return
   flexnode_ve_wanted=$2
-  case $2 in *[A-F]*) flexnode_ve_wanted=$(printf '%s' "$2" | tr ABCDEF abcdef 9>&-) ;; esac
+  case $2 in *[A-F]*) flexnode_ve_wanted=$(printf '%s' "$2" | tr ABCDEF abcdef 8>&- 9>&-) ;; esac
   [ "$flexnode_ve_sum" = "$flexnode_ve_wanted" ] ||
     flexnode_error E_CHECKSUM checksum "$3 has the sum $flexnode_ve_sum, not $flexnode_ve_wanted"
 }

@@ -30,7 +30,7 @@ flexnode_json_begin() { # FILE: an empty list of operations
 # could not be written is noticed by flexnode_json_apply.
 flexnode_json_op() {
   FLEXNODE_JSON_COUNT=$((FLEXNODE_JSON_COUNT + 1))
-  if { printf '\036%s %s\n' "$1" "$2" && cat 9>&-; } 2>/dev/null >>"$FLEXNODE_JSON_OPS"; then
+  if { printf '\036%s %s\n' "$1" "$2" && cat 8>&- 9>&-; } 2>/dev/null >>"$FLEXNODE_JSON_OPS"; then
     FLEXNODE_JSON_WRITTEN=$((FLEXNODE_JSON_WRITTEN + 1))
   fi
 }
@@ -57,14 +57,14 @@ flexnode_json_get() { # FILE PATH: print the string there, or nothing
 # HOME is emptied because jq loads ~/.jq; -I keeps python3 from PYTHON* and the current directory.
 flexnode_json_run() { # apply COUNT | get PATH, <INPUT
   case $FLEXNODE_JSON_TOOL in
-    jq) HOME='' jq -R -s -r -S --arg verb "$1" --arg word "$2" "$(flexnode_json_jq)" 9>&- ;;
-    *) python3 -I -S -c "$(flexnode_json_python)" "$1" "$2" 9>&- ;;
+    jq) HOME='' jq -R -s -r -S --arg verb "$1" --arg word "$2" "$(flexnode_json_jq)" 8>&- 9>&- ;;
+    *) python3 -I -S -c "$(flexnode_json_python)" "$1" "$2" 8>&- 9>&- ;;
   esac
 }
 
 # Both programs print the result, or one line that does not begin with "{": the error. (halt_error needs jq 1.6.)
 flexnode_json_jq() {
-  cat 9>&- <<'FLEXNODE_JQ'
+  cat 8>&- 9>&- <<'FLEXNODE_JQ'
 def swap($a; $b): split($a) | join($b);
 # A result of `try` is put into an array at once: jq before 1.7 also catches what fails after it.
 def digits: length > 0 and (explode | all(.[]; . >= 48 and . <= 57));
@@ -125,7 +125,7 @@ FLEXNODE_JQ
 }
 
 flexnode_json_python() {
-  cat 9>&- <<'FLEXNODE_PYTHON'
+  cat 8>&- 9>&- <<'FLEXNODE_PYTHON'
 import json, re, sys
 
 class Bad(Exception):

@@ -13,7 +13,7 @@ flexnode_resolve() (
     cd -P -- "${flexnode_re_part:-/}" || return
     PWD=${PWD%/}
   else
-    PWD=$(readlink -f -- "$flexnode_re_part" </dev/null 9>&-) || return
+    PWD=$(readlink -f -- "$flexnode_re_part" </dev/null 8>&- 9>&-) || return
   fi
   printf '%s\n' "$PWD$flexnode_re_rest"
 )
@@ -38,7 +38,7 @@ flexnode_has_markers() {
 # flexnode_is_linked: is the host root exactly our link to the legacy root?
 flexnode_is_linked() {
   [ -L "$FLEXNODE_HOST_ROOT" ] &&
-    [ "$(readlink -- "$FLEXNODE_HOST_ROOT" </dev/null 9>&-)" = "$FLEXNODE_LEGACY_ROOT" ]
+    [ "$(readlink -- "$FLEXNODE_HOST_ROOT" </dev/null 8>&- 9>&-)" = "$FLEXNODE_LEGACY_ROOT" ]
 }
 
 # flexnode_planned_root: prints what the root will be after linking, as the agent's `host-root` does.
@@ -117,7 +117,7 @@ flexnode_probe() {
   [ -d "$flexnode_pr_dir" ] ||
     flexnode_error "$2" "$3" "$flexnode_pr_dir is not a directory" "move it away" || return
   flexnode_pr_file=${flexnode_pr_dir%/}/${FLEXNODE_TEMP_PREFIX}probe
-  flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 9>&-) && return
+  flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 8>&- 9>&-) && return
   # Looks first: on a read-only file system removing what is not there complains about the file system.
   for flexnode_pr_left in "$flexnode_pr_file" "$flexnode_pr_file.renamed"; do
     ! flexnode_exists "$flexnode_pr_left" || flexnode_x rm -f -- "$flexnode_pr_left"

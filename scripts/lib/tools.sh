@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # tools.sh: the environment, external commands, and where GNU and busybox tools differ.
-# Every external command is called through flexnode_x or flexnode_wait, or has `</dev/null 9>&-` itself: the
+# Every external command is called through flexnode_x or flexnode_wait, or has `</dev/null 8>&- 9>&-` itself: the
 # script may be on stdin, and a child that inherits descriptor 9 keeps the lock.
 
 # flexnode_begin PROGRAM CLEANUP: makes the shell ours: no option, variable or umask of the caller counts from here.
@@ -57,7 +57,7 @@ flexnode_wait() {
 
 # flexnode_words COMMAND…: the same; sets FLEXNODE_RESULT to its output and complaints, from the last `: ` on.
 flexnode_words() {
-  FLEXNODE_RESULT=$("$@" 2>&1 </dev/null 9>&-)
+  FLEXNODE_RESULT=$("$@" 2>&1 </dev/null 8>&- 9>&-)
   set -- "$?"
   FLEXNODE_RESULT=${FLEXNODE_RESULT##*: }
   return "$1"
@@ -73,7 +73,7 @@ flexnode_need() {
 
 # flexnode_need_root: returns 0 for root, else prints E_NOT_ROOT and returns its code.
 flexnode_need_root() {
-  [ "$(id -u </dev/null 9>&-)" = 0 ] || flexnode_error E_NOT_ROOT start "this changes the host and must run as root"
+  [ "$(id -u </dev/null 8>&- 9>&-)" = 0 ] || flexnode_error E_NOT_ROOT start "this changes the host and must run as root"
 }
 
 # flexnode_find_arch: sets FLEXNODE_ARCH to amd64 or arm64, else prints E_PLATFORM and returns its code.
@@ -104,6 +104,6 @@ flexnode_is_clean_path() {
 
 # flexnode_sha256 FILE: prints the 64 digits, or nothing and returns 1.
 flexnode_sha256() {
-  flexnode_sum=$(sha256sum <"$1" 9>&-) || return 1
+  flexnode_sum=$(sha256sum <"$1" 8>&- 9>&-) || return 1
   printf '%s\n' "${flexnode_sum%% *}"
 }
