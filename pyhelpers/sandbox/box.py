@@ -9,13 +9,14 @@ from pathlib import Path
 from types import TracebackType
 
 from pyhelpers.sandbox.files import Files
-from pyhelpers.sandbox.pump import Command, End, Pump
+from pyhelpers.sandbox.pump import DIED, Command, End, Pump
 from pyhelpers.sandbox.result import Result, SandboxError
 from pyhelpers.sandbox.spec import Spec
 from pyhelpers.tree import Change
 
 CLEAN_ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 OUTPUT_MAX = 64 << 20
+KILLED = 137
 Make = Callable[[Spec, Files | None], Files]
 
 
@@ -73,7 +74,7 @@ class Box:
 
     def carry(self, command: Command, on_output: Callable[[int, bytes], None]) -> End:
         """Run COMMAND and give its output on as it comes."""
-        return Pump(self._files.control, command, on_output).run()
+        return _carry(self._files, command, on_output, lambda: None)
 
     def diff(self, ignore: Sequence[str] = ()) -> list[Change]:
         """What is different from the outside now, by path."""
@@ -123,7 +124,14 @@ class Box:
             nonlocal full
             full = full or files.is_full()
 
-        end = Pump(files.control, command, keep, look).run()
-        code = 137 if end.code is None else end.code  # None: all was killed under it
+        end = _carry(files, command, keep, look)
         texts = [b"".join(collected[number]).decode(errors="surrogateescape") for number in (1, 2)]
-        return Result(code, texts[0], texts[1], end.seconds, end.timed_out, full, view)
+        return Result(end.code, texts[0], texts[1], end.seconds, end.timed_out, full, view)
+
+
+def _carry(files: Files, command: Command, on_output: Callable[[int, bytes], None], on_tick: Callable[[], None]) -> End:
+    """A kill that was asked for is the command's end; any other death of the sandbox is nobody's result."""
+    end = Pump(files.control, command, on_output, on_tick).run()
+    if end.code == DIED and not files.killed:
+        raise SandboxError(f"the sandbox died under {command.argv[0]}{files.last_words()}")
+    return End(KILLED, end.seconds, end.timed_out) if end.code == DIED else end

@@ -68,7 +68,7 @@ def _run(options: argparse.Namespace) -> int:
             raise SandboxError(f"the store of {options.size} is full: give a larger --size")
     if end.timed_out:
         return 124
-    return 137 if end.code is None else end.code
+    return end.code
 
 
 def _stdin() -> int | bytes:

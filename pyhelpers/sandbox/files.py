@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pyhelpers.sandbox import diff, kernel
+from pyhelpers.sandbox import diff, kernel, wire
 from pyhelpers.sandbox.spec import MADE, store_name
 from pyhelpers.tree import Change, matcher
 
@@ -34,12 +34,13 @@ class Files:
     """
 
     def __init__(self, fds: Handles, layers: Sequence[str], made: Sequence[str], retire: Retire) -> None:
-        self.fds, self.layers, self.made, self.open = fds, layers, made, True
+        self.fds, self.layers, self.made, self.open, self.killed = fds, layers, made, True, False
         self.control = socket.socket(fileno=fds.control)
         self._retire = retire
 
     def kill(self) -> None:
         """Kill every process of the sandbox and wait until none is left."""
+        self.killed = True
         try:
             signal.pidfd_send_signal(self.fds.pidfd, signal.SIGKILL)
         except ProcessLookupError:
@@ -51,6 +52,14 @@ class Files:
         poll = select.poll()
         poll.register(self.fds.pidfd, select.POLLIN)
         poll.poll()
+
+    def last_words(self) -> str:
+        """What pid 1 said when it died of a fault of its own."""
+        try:
+            message, _ = wire.receive(self.control, socket.MSG_DONTWAIT)
+        except OSError:
+            return ""
+        return f": {message['error']}" if message else ""
 
     def diff(self, ignore: Sequence[str] = ()) -> list[Change]:
         """What differs from the outside, by path; /run, /tmp and /dev/shm differ from empty ones."""

@@ -18,6 +18,7 @@ from pyhelpers.sandbox.result import SandboxError
 
 BLOCK = 65536
 TICK_MS = 100
+DIED = -1
 
 
 class Command(NamedTuple):
@@ -34,9 +35,9 @@ class Command(NamedTuple):
 
 
 class End(NamedTuple):
-    """code: None when the whole sandbox died under the command."""
+    """code: the command's exit code, 128+N when killed by signal N; DIED: the whole sandbox died under it."""
 
-    code: int | None
+    code: int
     seconds: float
     timed_out: bool
 
@@ -144,13 +145,13 @@ class Pump:
     def _end(self, timed_out: bool) -> End:
         try:
             end, _ = wire.receive(self._status)
-        except ConnectionResetError:  # pid 1 was killed with our word unread
-            end = None
+        except ConnectionResetError:  # our word stays unread there; what was sent to us is still to be had
+            end, _ = wire.receive(self._status)
         seconds = time.perf_counter() - self._start
         for fd in list(self._outputs):  # what the command itself wrote is in the pipes by now
             self._drain(fd)
         if end is None:
-            return End(None, seconds, timed_out)
+            return End(DIED, seconds, timed_out)
         if "errno" in end:
             self._on_output(2, f"{end['where']}: {os.strerror(end['errno'])}\n".encode())
             return End(127 if end["errno"] == 2 else 126, seconds, timed_out)

@@ -29,10 +29,10 @@ def send(link: socket.socket, message: dict[str, Any], fds: Sequence[int] = ()) 
     link.sendmsg([json.dumps(message).encode()], rights, socket.MSG_NOSIGNAL)
 
 
-def receive(link: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+def receive(link: socket.socket, flags: int = 0) -> tuple[dict[str, Any] | None, list[int]]:
     """The next message, None at the end. (socket.recv_fds would let the descriptors leak to children.)"""
     room = socket.CMSG_SPACE(FDS_MAX * array.array("i").itemsize)
-    text, ancillary, _, _ = link.recvmsg(MESSAGE_MAX, room, socket.MSG_CMSG_CLOEXEC)
+    text, ancillary, _, _ = link.recvmsg(MESSAGE_MAX, room, socket.MSG_CMSG_CLOEXEC | flags)
     fds = array.array("i")
     for level, kind, data in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
