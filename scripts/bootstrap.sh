@@ -505,7 +505,11 @@ flexnode_begin() {
   set +aefC
   set -u
   # By eval, since only bash knows it; the caller, or BASHOPTS in the environment, may have changed what `*` means.
-  [ -z "${BASH_VERSION-}" ] || eval 'shopt -u failglob nullglob dotglob nocaseglob; unset GLOBIGNORE'
+  [ -z "${BASH_VERSION-}" ] || eval 'shopt -u failglob nullglob dotglob nocaseglob; unset GLOBIGNORE
+    for flexnode_be_name in $(declare -F); do
+      case $flexnode_be_name in flexnode_* | declare | -*) ;; *) unset -f -- "$flexnode_be_name" ;; esac
+    done'
+  flexnode_open_descriptors
   umask 077
   IFS=' 	
 '
@@ -522,11 +526,20 @@ flexnode_begin() {
   trap 'flexnode_stopped INT 130' INT
   trap 'flexnode_stopped TERM 143' TERM
   trap 'flexnode_stopped HUP 129' HUP
+  trap 'flexnode_stopped PIPE 141' PIPE # whoever reads our messages is gone
+}
+
+# flexnode_open_descriptors: a standard descriptor that the caller closed gets /dev/null: else `>&2` fails, or the next
+# file that is opened takes its place and our messages go into it.
+flexnode_open_descriptors() {
+  [ -e /proc/self/fd/0 ] || exec </dev/null
+  [ -e /proc/self/fd/1 ] || exec >/dev/null
+  [ -e /proc/self/fd/2 ] || exec 2>/dev/null
 }
 
 # flexnode_stopped SIGNAL STATUS: the trap: ends the child that is waited for, cleans up, exits with STATUS.
 flexnode_stopped() {
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   [ -z "$FLEXNODE_CHILD" ] || kill "$FLEXNODE_CHILD" 2>/dev/null
   [ -z "$FLEXNODE_CHILD" ] || wait "$FLEXNODE_CHILD" 2>/dev/null
   flexnode_warn "stopped by SIG$1"
@@ -536,7 +549,7 @@ flexnode_stopped() {
 
 # flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (bootstrap.sh holds one more
 # on descriptor 8). Returns its status.
-flexnode_x() { "$@" </dev/null 8>&- 9>&-; }
+flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a caller, and no second process
 
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
@@ -551,7 +564,7 @@ flexnode_wait() {
 
 # flexnode_words COMMAND…: the same; sets FLEXNODE_RESULT to its output and complaints, from the last `: ` on.
 flexnode_words() {
-  FLEXNODE_RESULT=$("$@" 2>&1 </dev/null 8>&- 9>&-)
+  FLEXNODE_RESULT=$(exec "$@" 2>&1 </dev/null 8>&- 9>&-)
   set -- "$?"
   FLEXNODE_RESULT=${FLEXNODE_RESULT##*: }
   return "$1"
@@ -777,8 +790,9 @@ flexnode_act_mkdir() {
   flexnode_changed "$2"
 }
 
-# link: symlink(2) is atomic by itself and replaces nothing.
+# link: symlink(2) is atomic by itself and replaces nothing. Looks first: in a directory ln would make the link.
 flexnode_act_link() {
+  ! flexnode_exists "$2" || flexnode_error E_TARGET "link $2" 'something is there' 'run this again' || return
   flexnode_try "link $2" ln -s -n -- "$3" "$2" || return
   flexnode_changed "$2"
 }
@@ -1147,6 +1161,19 @@ flexnode_nearest_dir() {
   done
 }
 
+# flexnode_check_own_dirs: is each of our directories that is there a directory, and no link? What was written behind a
+# link would stay there: uninstall follows none. Prints E_TARGET and returns its code.
+flexnode_check_own_dirs() {
+  for flexnode_od_dir in "$FLEXNODE_CONFIG_DIR" "$FLEXNODE_STATE_DIR" "$FLEXNODE_LOG_DIR"; do
+    if [ -L "$flexnode_od_dir" ]; then
+      flexnode_error E_TARGET target "$flexnode_od_dir is a link" \
+        'make it a directory; another disk may be mounted there' || return
+    elif [ -e "$flexnode_od_dir" ] && [ ! -d "$flexnode_od_dir" ]; then
+      flexnode_error E_TARGET target "$flexnode_od_dir is not a directory" 'move it away' || return
+    fi
+  done
+}
+
 # flexnode_mount_of DIR: sets FLEXNODE_RESULT to the evidence for a message: `DIR is on SOURCE (TYPE at POINT, ro)`.
 flexnode_mount_of() {
   flexnode_mo_best=''
@@ -1180,7 +1207,7 @@ flexnode_probe() {
   flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 8>&- 9>&-) && return
   # Looks first: on a read-only file system removing what is not there complains about the file system.
   for flexnode_pr_left in "$flexnode_pr_file" "$flexnode_pr_file.renamed"; do
-    ! flexnode_exists "$flexnode_pr_left" || flexnode_x rm -f -- "$flexnode_pr_left"
+    [ ! -f "$flexnode_pr_left" ] || flexnode_x rm -f -- "$flexnode_pr_left"
   done
   flexnode_mount_of "$flexnode_pr_dir"
   flexnode_error "$2" "$3" "cannot $flexnode_pr_words in $flexnode_pr_dir: $FLEXNODE_RESULT" "${4-}"
@@ -1837,10 +1864,18 @@ flexnode_inspect_layout() {
   if [ -n "$FLEXNODE_CONTINUES" ] || ! flexnode_is_deployed; then FLEXNODE_SWEEP=1; fi
   if [ -z "$FLEXNODE_HOLDS$FLEXNODE_LEGACY" ] && flexnode_is_linked; then FLEXNODE_UNLINK=1; fi
   if [ -z "$FLEXNODE_LEGACY" ]; then
-    flexnode_check_link "$FLEXNODE_HOLDS"
+    flexnode_check_link "$FLEXNODE_HOLDS" && flexnode_check_one_root
   elif [ -d "$FLEXNODE_HOST_ROOT" ] && [ ! -L "$FLEXNODE_HOST_ROOT" ] && flexnode_has_markers "$FLEXNODE_HOST_ROOT"; then
     flexnode_check_link 1 # an old release beside a current one would be installed under both roots
   fi
+}
+
+# flexnode_check_one_root: an agent that knows nothing of the one under the legacy root would be installed beside it.
+flexnode_check_one_root() {
+  if flexnode_exists "$FLEXNODE_HOST_ROOT" || ! flexnode_has_markers "$FLEXNODE_LEGACY_ROOT" ||
+    [ "$FLEXNODE_ROOT" = "$(flexnode_resolve "$FLEXNODE_LEGACY_ROOT")" ]; then return 0; fi
+  flexnode_error E_LAYOUT layout \
+    "an agent is installed under $FLEXNODE_LEGACY_ROOT, and this one goes to $FLEXNODE_ROOT" 'run uninstall.sh first'
 }
 
 # flexnode_is_deployed: is there the agent's unit, or is it active?
@@ -2703,7 +2738,7 @@ flexnode_bootstrap_place() {
 
 # With the upgrade lock held: everything but the start.
 flexnode_bootstrap_install() {
-  flexnode_bootstrap_look && flexnode_bootstrap_look_dir || return
+  flexnode_bootstrap_look && flexnode_bootstrap_look_dir && flexnode_check_own_dirs || return
   FLEXNODE_STAGED_HERE=1
   FLEXNODE_CONFIG_STAGED=$FLEXNODE_STAGING_DIR/config.json
   flexnode_open_staging && flexnode_bootstrap_agent && flexnode_config_render "$FLEXNODE_CONFIG_STAGED" &&
@@ -2767,7 +2802,7 @@ flexnode_bootstrap_turn() {
 
 # --plan: the same rules and records, from what can be known without running, downloading or writing anything.
 flexnode_bootstrap_plan() {
-  flexnode_bootstrap_look && flexnode_bootstrap_look_dir && flexnode_find_arch || return
+  flexnode_bootstrap_look && flexnode_bootstrap_look_dir && flexnode_check_own_dirs && flexnode_find_arch || return
   FLEXNODE_LEGACY='' FLEXNODE_MADE_STATE='' FLEXNODE_PLACE=1 FLEXNODE_MAY_LINK=1
   FLEXNODE_VERSION=$FLEXNODE_WANT_VERSION
   FLEXNODE_STAGED='the agent' FLEXNODE_CONFIG_STAGED='the config'

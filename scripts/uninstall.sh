@@ -354,7 +354,11 @@ flexnode_begin() {
   set +aefC
   set -u
   # By eval, since only bash knows it; the caller, or BASHOPTS in the environment, may have changed what `*` means.
-  [ -z "${BASH_VERSION-}" ] || eval 'shopt -u failglob nullglob dotglob nocaseglob; unset GLOBIGNORE'
+  [ -z "${BASH_VERSION-}" ] || eval 'shopt -u failglob nullglob dotglob nocaseglob; unset GLOBIGNORE
+    for flexnode_be_name in $(declare -F); do
+      case $flexnode_be_name in flexnode_* | declare | -*) ;; *) unset -f -- "$flexnode_be_name" ;; esac
+    done'
+  flexnode_open_descriptors
   umask 077
   IFS=' 	
 '
@@ -371,11 +375,20 @@ flexnode_begin() {
   trap 'flexnode_stopped INT 130' INT
   trap 'flexnode_stopped TERM 143' TERM
   trap 'flexnode_stopped HUP 129' HUP
+  trap 'flexnode_stopped PIPE 141' PIPE # whoever reads our messages is gone
+}
+
+# flexnode_open_descriptors: a standard descriptor that the caller closed gets /dev/null: else `>&2` fails, or the next
+# file that is opened takes its place and our messages go into it.
+flexnode_open_descriptors() {
+  [ -e /proc/self/fd/0 ] || exec </dev/null
+  [ -e /proc/self/fd/1 ] || exec >/dev/null
+  [ -e /proc/self/fd/2 ] || exec 2>/dev/null
 }
 
 # flexnode_stopped SIGNAL STATUS: the trap: ends the child that is waited for, cleans up, exits with STATUS.
 flexnode_stopped() {
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   [ -z "$FLEXNODE_CHILD" ] || kill "$FLEXNODE_CHILD" 2>/dev/null
   [ -z "$FLEXNODE_CHILD" ] || wait "$FLEXNODE_CHILD" 2>/dev/null
   flexnode_warn "stopped by SIG$1"
@@ -385,7 +398,7 @@ flexnode_stopped() {
 
 # flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (bootstrap.sh holds one more
 # on descriptor 8). Returns its status.
-flexnode_x() { "$@" </dev/null 8>&- 9>&-; }
+flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a caller, and no second process
 
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
@@ -400,7 +413,7 @@ flexnode_wait() {
 
 # flexnode_words COMMAND…: the same; sets FLEXNODE_RESULT to its output and complaints, from the last `: ` on.
 flexnode_words() {
-  FLEXNODE_RESULT=$("$@" 2>&1 </dev/null 8>&- 9>&-)
+  FLEXNODE_RESULT=$(exec "$@" 2>&1 </dev/null 8>&- 9>&-)
   set -- "$?"
   FLEXNODE_RESULT=${FLEXNODE_RESULT##*: }
   return "$1"
@@ -626,8 +639,9 @@ flexnode_act_mkdir() {
   flexnode_changed "$2"
 }
 
-# link: symlink(2) is atomic by itself and replaces nothing.
+# link: symlink(2) is atomic by itself and replaces nothing. Looks first: in a directory ln would make the link.
 flexnode_act_link() {
+  ! flexnode_exists "$2" || flexnode_error E_TARGET "link $2" 'something is there' 'run this again' || return
   flexnode_try "link $2" ln -s -n -- "$3" "$2" || return
   flexnode_changed "$2"
 }
@@ -996,6 +1010,19 @@ flexnode_nearest_dir() {
   done
 }
 
+# flexnode_check_own_dirs: is each of our directories that is there a directory, and no link? What was written behind a
+# link would stay there: uninstall follows none. Prints E_TARGET and returns its code.
+flexnode_check_own_dirs() {
+  for flexnode_od_dir in "$FLEXNODE_CONFIG_DIR" "$FLEXNODE_STATE_DIR" "$FLEXNODE_LOG_DIR"; do
+    if [ -L "$flexnode_od_dir" ]; then
+      flexnode_error E_TARGET target "$flexnode_od_dir is a link" \
+        'make it a directory; another disk may be mounted there' || return
+    elif [ -e "$flexnode_od_dir" ] && [ ! -d "$flexnode_od_dir" ]; then
+      flexnode_error E_TARGET target "$flexnode_od_dir is not a directory" 'move it away' || return
+    fi
+  done
+}
+
 # flexnode_mount_of DIR: sets FLEXNODE_RESULT to the evidence for a message: `DIR is on SOURCE (TYPE at POINT, ro)`.
 flexnode_mount_of() {
   flexnode_mo_best=''
@@ -1029,7 +1056,7 @@ flexnode_probe() {
   flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 8>&- 9>&-) && return
   # Looks first: on a read-only file system removing what is not there complains about the file system.
   for flexnode_pr_left in "$flexnode_pr_file" "$flexnode_pr_file.renamed"; do
-    ! flexnode_exists "$flexnode_pr_left" || flexnode_x rm -f -- "$flexnode_pr_left"
+    [ ! -f "$flexnode_pr_left" ] || flexnode_x rm -f -- "$flexnode_pr_left"
   done
   flexnode_mount_of "$flexnode_pr_dir"
   flexnode_error "$2" "$3" "cannot $flexnode_pr_words in $flexnode_pr_dir: $FLEXNODE_RESULT" "${4-}"
@@ -1148,7 +1175,7 @@ flexnode_is_on_network() {
   flexnode_prefix=$FLEXNODE_RESULT
   while [ -n "$flexnode_prefix" ]; do
     case $FLEXNODE_NETWORK_MOUNTS in *"$FLEXNODE_NEWLINE$flexnode_prefix$FLEXNODE_NEWLINE"*) return 0 ;; esac
-    flexnode_prefix=${flexnode_prefix%/*}
+    case $flexnode_prefix in */*) flexnode_prefix=${flexnode_prefix%/*} ;; *) return 1 ;; esac
   done
   return 1
 }
@@ -1248,6 +1275,8 @@ flexnode_remove() {
 flexnode_remove_whole() {
   if flexnode_is_listed "$1" "$FLEXNODE_TREES" && [ -L "$1" ]; then
     flexnode_keep "$1" "a link where the agent has a directory"
+  elif flexnode_is_listed "$1" "$FLEXNODE_TREES" && [ ! -d "$1" ]; then
+    flexnode_keep "$1" "a file where the agent has a directory"
   elif flexnode_is_mount "$1" && flexnode_is_listed "$1" "$FLEXNODE_TREES"; then
     flexnode_empty "$1"
     flexnode_keep "$1" "emptied; it is a mount point"
@@ -1447,14 +1476,35 @@ flexnode_safe_resolve() {
     flexnode_leave "$1" "on a network mount, not touched"
     return 1
   fi
-  if [ -L "$1" ]; then
-    flexnode_rs_target=$(readlink -- "$1" </dev/null 9>&-)
+  flexnode_rs_target=$1
+  for flexnode_rs_hop in 1 2 3 4 5 6 7 8; do # a link may lead to a link; a circle of them ends here too
+    [ -L "$flexnode_rs_target" ] || break
+    flexnode_follow "$flexnode_rs_target"
+    flexnode_rs_target=$FLEXNODE_RESULT
     if flexnode_is_on_network "$flexnode_rs_target"; then
       flexnode_leave "$1" "a link to a network mount ($flexnode_rs_target), not touched"
       return 1
     fi
-  fi
+  done
   FLEXNODE_RESULT=$(flexnode_resolve "$1")
+}
+
+# flexnode_follow LINK: sets FLEXNODE_RESULT to where LINK leads, as an absolute path without `.` and `..`, by its text
+# alone.
+flexnode_follow() {
+  flexnode_fw_rest=$(readlink -- "$1" </dev/null 9>&-)
+  case $flexnode_fw_rest in /*) ;; *) flexnode_fw_rest=${1%/*}/$flexnode_fw_rest ;; esac
+  flexnode_fw_rest=$flexnode_fw_rest/
+  FLEXNODE_RESULT=
+  while [ -n "$flexnode_fw_rest" ]; do
+    flexnode_fw_part=${flexnode_fw_rest%%/*}
+    flexnode_fw_rest=${flexnode_fw_rest#*/}
+    case $flexnode_fw_part in
+      '' | .) ;;
+      ..) FLEXNODE_RESULT=${FLEXNODE_RESULT%/*} ;;
+      *) FLEXNODE_RESULT=$FLEXNODE_RESULT/$flexnode_fw_part ;;
+    esac
+  done
 }
 
 # flexnode_set_trees: sets FLEXNODE_TREES, and FLEXNODE_LOG_DIRS, the directories of logs among them. A configured one
@@ -1739,10 +1789,19 @@ flexnode_plan_layout() {
   else
     flexnode_emit keep - "$flexnode_la_skip" "a link that is not ours"
   fi
-  for flexnode_la_file in $(flexnode_layout_files "$1"); do
+  set -f
+  IFS=$FLEXNODE_NEWLINE
+  # shellcheck disable=SC2046 # one path a line
+  set -- "$1" $(flexnode_layout_files "$1")
+  IFS=' 	
+'
+  set +f
+  flexnode_la_root=$1
+  shift
+  for flexnode_la_file in "$@"; do
     [ "$flexnode_la_file" = "$flexnode_la_skip" ] || flexnode_go "$flexnode_la_file"
   done
-  flexnode_plan_dir "$1/lib/$FLEXNODE_LIB_NAME" name
+  flexnode_plan_dir "$flexnode_la_root/lib/$FLEXNODE_LIB_NAME" name
 }
 
 # flexnode_plan_root ROOT: the directories of a root, then the root itself. The legacy root and its directories are the
@@ -1827,6 +1886,8 @@ flexnode_plan_tree() {
     flexnode_go "$1"
   elif [ -L "$1" ]; then
     flexnode_emit keep - "$1" "a link where the agent has a directory"
+  elif [ -e "$1" ] && [ ! -d "$1" ]; then
+    flexnode_emit keep - "$1" "a file where the agent has a directory"
   elif [ "$1" = "$FLEXNODE_CONFIG_DIR" ] && [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] && [ -d "$1" ]; then
     flexnode_plan_all_but_config
   elif flexnode_is_listed "$1" "$FLEXNODE_WAS_DIR" || { flexnode_is_mount "$1" && flexnode_exists "$1"; }; then
@@ -2006,7 +2067,7 @@ flexnode_act_forget() {
   if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
     flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
   else
-    flexnode_unlink "$FLEXNODE_JOURNAL.invalid" -f
+    flexnode_remove_tree "$FLEXNODE_JOURNAL.invalid"
     flexnode_unlink "$FLEXNODE_JOURNAL" -f
     flexnode_act_empty - "$2" -
   fi

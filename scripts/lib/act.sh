@@ -93,7 +93,7 @@ flexnode_act_forget() {
   if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
     flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
   else
-    flexnode_unlink "$FLEXNODE_JOURNAL.invalid" -f
+    flexnode_remove_tree "$FLEXNODE_JOURNAL.invalid"
     flexnode_unlink "$FLEXNODE_JOURNAL" -f
     flexnode_act_empty - "$2" -
   fi

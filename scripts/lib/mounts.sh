@@ -94,7 +94,7 @@ flexnode_is_on_network() {
   flexnode_prefix=$FLEXNODE_RESULT
   while [ -n "$flexnode_prefix" ]; do
     case $FLEXNODE_NETWORK_MOUNTS in *"$FLEXNODE_NEWLINE$flexnode_prefix$FLEXNODE_NEWLINE"*) return 0 ;; esac
-    flexnode_prefix=${flexnode_prefix%/*}
+    case $flexnode_prefix in */*) flexnode_prefix=${flexnode_prefix%/*} ;; *) return 1 ;; esac
   done
   return 1
 }

@@ -34,10 +34,18 @@ flexnode_inspect_layout() {
   if [ -n "$FLEXNODE_CONTINUES" ] || ! flexnode_is_deployed; then FLEXNODE_SWEEP=1; fi
   if [ -z "$FLEXNODE_HOLDS$FLEXNODE_LEGACY" ] && flexnode_is_linked; then FLEXNODE_UNLINK=1; fi
   if [ -z "$FLEXNODE_LEGACY" ]; then
-    flexnode_check_link "$FLEXNODE_HOLDS"
+    flexnode_check_link "$FLEXNODE_HOLDS" && flexnode_check_one_root
   elif [ -d "$FLEXNODE_HOST_ROOT" ] && [ ! -L "$FLEXNODE_HOST_ROOT" ] && flexnode_has_markers "$FLEXNODE_HOST_ROOT"; then
     flexnode_check_link 1 # an old release beside a current one would be installed under both roots
   fi
+}
+
+# flexnode_check_one_root: an agent that knows nothing of the one under the legacy root would be installed beside it.
+flexnode_check_one_root() {
+  if flexnode_exists "$FLEXNODE_HOST_ROOT" || ! flexnode_has_markers "$FLEXNODE_LEGACY_ROOT" ||
+    [ "$FLEXNODE_ROOT" = "$(flexnode_resolve "$FLEXNODE_LEGACY_ROOT")" ]; then return 0; fi
+  flexnode_error E_LAYOUT layout \
+    "an agent is installed under $FLEXNODE_LEGACY_ROOT, and this one goes to $FLEXNODE_ROOT" 'run uninstall.sh first'
 }
 
 # flexnode_is_deployed: is there the agent's unit, or is it active?

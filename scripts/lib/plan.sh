@@ -103,10 +103,19 @@ flexnode_plan_layout() {
   else
     flexnode_emit keep - "$flexnode_la_skip" "a link that is not ours"
   fi
-  for flexnode_la_file in $(flexnode_layout_files "$1"); do
+  set -f
+  IFS=$FLEXNODE_NEWLINE
+  # shellcheck disable=SC2046 # one path a line
+  set -- "$1" $(flexnode_layout_files "$1")
+  IFS=' 	
+'
+  set +f
+  flexnode_la_root=$1
+  shift
+  for flexnode_la_file in "$@"; do
     [ "$flexnode_la_file" = "$flexnode_la_skip" ] || flexnode_go "$flexnode_la_file"
   done
-  flexnode_plan_dir "$1/lib/$FLEXNODE_LIB_NAME" name
+  flexnode_plan_dir "$flexnode_la_root/lib/$FLEXNODE_LIB_NAME" name
 }
 
 # flexnode_plan_root ROOT: the directories of a root, then the root itself. The legacy root and its directories are the
@@ -191,6 +200,8 @@ flexnode_plan_tree() {
     flexnode_go "$1"
   elif [ -L "$1" ]; then
     flexnode_emit keep - "$1" "a link where the agent has a directory"
+  elif [ -e "$1" ] && [ ! -d "$1" ]; then
+    flexnode_emit keep - "$1" "a file where the agent has a directory"
   elif [ "$1" = "$FLEXNODE_CONFIG_DIR" ] && [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] && [ -d "$1" ]; then
     flexnode_plan_all_but_config
   elif flexnode_is_listed "$1" "$FLEXNODE_WAS_DIR" || { flexnode_is_mount "$1" && flexnode_exists "$1"; }; then

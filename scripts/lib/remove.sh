@@ -92,6 +92,8 @@ flexnode_remove() {
 flexnode_remove_whole() {
   if flexnode_is_listed "$1" "$FLEXNODE_TREES" && [ -L "$1" ]; then
     flexnode_keep "$1" "a link where the agent has a directory"
+  elif flexnode_is_listed "$1" "$FLEXNODE_TREES" && [ ! -d "$1" ]; then
+    flexnode_keep "$1" "a file where the agent has a directory"
   elif flexnode_is_mount "$1" && flexnode_is_listed "$1" "$FLEXNODE_TREES"; then
     flexnode_empty "$1"
     flexnode_keep "$1" "emptied; it is a mount point"

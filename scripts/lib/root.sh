@@ -87,6 +87,19 @@ flexnode_nearest_dir() {
   done
 }
 
+# flexnode_check_own_dirs: is each of our directories that is there a directory, and no link? What was written behind a
+# link would stay there: uninstall follows none. Prints E_TARGET and returns its code.
+flexnode_check_own_dirs() {
+  for flexnode_od_dir in "$FLEXNODE_CONFIG_DIR" "$FLEXNODE_STATE_DIR" "$FLEXNODE_LOG_DIR"; do
+    if [ -L "$flexnode_od_dir" ]; then
+      flexnode_error E_TARGET target "$flexnode_od_dir is a link" \
+        'make it a directory; another disk may be mounted there' || return
+    elif [ -e "$flexnode_od_dir" ] && [ ! -d "$flexnode_od_dir" ]; then
+      flexnode_error E_TARGET target "$flexnode_od_dir is not a directory" 'move it away' || return
+    fi
+  done
+}
+
 # flexnode_mount_of DIR: sets FLEXNODE_RESULT to the evidence for a message: `DIR is on SOURCE (TYPE at POINT, ro)`.
 flexnode_mount_of() {
   flexnode_mo_best=''
@@ -120,7 +133,7 @@ flexnode_probe() {
   flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 8>&- 9>&-) && return
   # Looks first: on a read-only file system removing what is not there complains about the file system.
   for flexnode_pr_left in "$flexnode_pr_file" "$flexnode_pr_file.renamed"; do
-    ! flexnode_exists "$flexnode_pr_left" || flexnode_x rm -f -- "$flexnode_pr_left"
+    [ ! -f "$flexnode_pr_left" ] || flexnode_x rm -f -- "$flexnode_pr_left"
   done
   flexnode_mount_of "$flexnode_pr_dir"
   flexnode_error "$2" "$3" "cannot $flexnode_pr_words in $flexnode_pr_dir: $FLEXNODE_RESULT" "${4-}"

@@ -126,8 +126,9 @@ flexnode_act_mkdir() {
   flexnode_changed "$2"
 }
 
-# link: symlink(2) is atomic by itself and replaces nothing.
+# link: symlink(2) is atomic by itself and replaces nothing. Looks first: in a directory ln would make the link.
 flexnode_act_link() {
+  ! flexnode_exists "$2" || flexnode_error E_TARGET "link $2" 'something is there' 'run this again' || return
   flexnode_try "link $2" ln -s -n -- "$3" "$2" || return
   flexnode_changed "$2"
 }

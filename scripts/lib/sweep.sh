@@ -52,14 +52,35 @@ flexnode_safe_resolve() {
     flexnode_leave "$1" "on a network mount, not touched"
     return 1
   fi
-  if [ -L "$1" ]; then
-    flexnode_rs_target=$(readlink -- "$1" </dev/null 9>&-)
+  flexnode_rs_target=$1
+  for flexnode_rs_hop in 1 2 3 4 5 6 7 8; do # a link may lead to a link; a circle of them ends here too
+    [ -L "$flexnode_rs_target" ] || break
+    flexnode_follow "$flexnode_rs_target"
+    flexnode_rs_target=$FLEXNODE_RESULT
     if flexnode_is_on_network "$flexnode_rs_target"; then
       flexnode_leave "$1" "a link to a network mount ($flexnode_rs_target), not touched"
       return 1
     fi
-  fi
+  done
   FLEXNODE_RESULT=$(flexnode_resolve "$1")
+}
+
+# flexnode_follow LINK: sets FLEXNODE_RESULT to where LINK leads, as an absolute path without `.` and `..`, by its text
+# alone.
+flexnode_follow() {
+  flexnode_fw_rest=$(readlink -- "$1" </dev/null 9>&-)
+  case $flexnode_fw_rest in /*) ;; *) flexnode_fw_rest=${1%/*}/$flexnode_fw_rest ;; esac
+  flexnode_fw_rest=$flexnode_fw_rest/
+  FLEXNODE_RESULT=
+  while [ -n "$flexnode_fw_rest" ]; do
+    flexnode_fw_part=${flexnode_fw_rest%%/*}
+    flexnode_fw_rest=${flexnode_fw_rest#*/}
+    case $flexnode_fw_part in
+      '' | .) ;;
+      ..) FLEXNODE_RESULT=${FLEXNODE_RESULT%/*} ;;
+      *) FLEXNODE_RESULT=$FLEXNODE_RESULT/$flexnode_fw_part ;;
+    esac
+  done
 }
 
 # flexnode_set_trees: sets FLEXNODE_TREES, and FLEXNODE_LOG_DIRS, the directories of logs among them. A configured one

@@ -11,7 +11,11 @@ flexnode_begin() {
   set +aefC
   set -u
   # By eval, since only bash knows it; the caller, or BASHOPTS in the environment, may have changed what `*` means.
-  [ -z "${BASH_VERSION-}" ] || eval 'shopt -u failglob nullglob dotglob nocaseglob; unset GLOBIGNORE'
+  [ -z "${BASH_VERSION-}" ] || eval 'shopt -u failglob nullglob dotglob nocaseglob; unset GLOBIGNORE
+    for flexnode_be_name in $(declare -F); do
+      case $flexnode_be_name in flexnode_* | declare | -*) ;; *) unset -f -- "$flexnode_be_name" ;; esac
+    done'
+  flexnode_open_descriptors
   umask 077
   IFS=' 	
 '
@@ -28,11 +32,20 @@ flexnode_begin() {
   trap 'flexnode_stopped INT 130' INT
   trap 'flexnode_stopped TERM 143' TERM
   trap 'flexnode_stopped HUP 129' HUP
+  trap 'flexnode_stopped PIPE 141' PIPE # whoever reads our messages is gone
+}
+
+# flexnode_open_descriptors: a standard descriptor that the caller closed gets /dev/null: else `>&2` fails, or the next
+# file that is opened takes its place and our messages go into it.
+flexnode_open_descriptors() {
+  [ -e /proc/self/fd/0 ] || exec </dev/null
+  [ -e /proc/self/fd/1 ] || exec >/dev/null
+  [ -e /proc/self/fd/2 ] || exec 2>/dev/null
 }
 
 # flexnode_stopped SIGNAL STATUS: the trap: ends the child that is waited for, cleans up, exits with STATUS.
 flexnode_stopped() {
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   [ -z "$FLEXNODE_CHILD" ] || kill "$FLEXNODE_CHILD" 2>/dev/null
   [ -z "$FLEXNODE_CHILD" ] || wait "$FLEXNODE_CHILD" 2>/dev/null
   flexnode_warn "stopped by SIG$1"
@@ -42,7 +55,7 @@ flexnode_stopped() {
 
 # flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (bootstrap.sh holds one more
 # on descriptor 8). Returns its status.
-flexnode_x() { "$@" </dev/null 8>&- 9>&-; }
+flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a caller, and no second process
 
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
@@ -57,7 +70,7 @@ flexnode_wait() {
 
 # flexnode_words COMMAND…: the same; sets FLEXNODE_RESULT to its output and complaints, from the last `: ` on.
 flexnode_words() {
-  FLEXNODE_RESULT=$("$@" 2>&1 </dev/null 8>&- 9>&-)
+  FLEXNODE_RESULT=$(exec "$@" 2>&1 </dev/null 8>&- 9>&-)
   set -- "$?"
   FLEXNODE_RESULT=${FLEXNODE_RESULT##*: }
   return "$1"

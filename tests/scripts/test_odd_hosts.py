@@ -1,0 +1,124 @@
+"""install.sh, uninstall.sh where something is odd: descriptors, functions of the caller, links, what is in the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhelpers.sandbox import Box
+from tests.scripts.install import SHELLS
+from tests.scripts.uninstall import CONFIG, INSTALL, JOURNAL, LEGACY, LOGS, ROOT, STATE, UNINSTALL, Uninstall, agent
+
+INSTALL_QUICK = f"{INSTALL} --binary /tmp/agent"
+OWN = (CONFIG, STATE, LOGS)
+
+
+@pytest.fixture
+def host(box: Box) -> Uninstall:
+    box.write("/tmp/agent", agent(), 0o755)
+    return Uninstall(box)
+
+
+def round_trip(host: Uninstall, around: str, shell: str = "dash") -> None:
+    """Install and uninstall, each run as `around` says; nothing of it may be left."""
+    before = host.diff()
+    for script, there in ((INSTALL_QUICK, True), (f"{UNINSTALL} --yes", False)):
+        call = around.replace("SCRIPT", " ".join((*SHELLS[shell], script)))
+        result = host.box.run(["bash", "-c", call])
+        assert result.code == 0, result
+        assert host.exists(f"{ROOT}/bin/aks-flex-node") == there
+    assert host.diff() == before
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_closed_descriptors_do_not_disturb_it(host: Uninstall, shell: str, closed: str) -> None:
+    round_trip(host, f"SCRIPT {closed}", shell)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_full_standard_error_does_not_disturb_it(host: Uninstall, shell: str) -> None:
+    round_trip(host, "SCRIPT 2>/dev/full", shell)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_when_nobody_reads_the_messages_it_stops_and_leaves_nothing_staged(host: Uninstall, shell: str) -> None:
+    reader_gone = f"mkfifo /tmp/f; exec 3<>/tmp/f 4>/tmp/f 3<&-; {' '.join(SHELLS[shell])} {INSTALL_QUICK} 2>&4"
+    assert host.box.run(["bash", "-c", reader_gone]).code == 141
+    assert [line for line in host.diff() if "staging" in line or ".flexnode-" in line] == []
+    host.run("--yes")
+    assert host.diff() == []
+
+
+def test_functions_that_bash_inherits_are_not_called(host: Uninstall) -> None:
+    names = "rm mv cp mkdir printf stat chmod flock"
+    functions = " ".join(f"{name}() {{ echo called >>/tmp/called; }};" for name in names.split())
+    round_trip(host, f"{functions} export -f {names}; SCRIPT", "bash")
+    assert not host.exists("/tmp/called")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_functions_of_a_caller_are_not_called(host: Uninstall, shell: str) -> None:
+    host.install()
+    functions = "rm() { echo called >>/tmp/called; }; mv() { rm; }; rmdir() { rm; }"
+    result = host.box.run([*SHELLS[shell], "-c", f"{functions}\n. {UNINSTALL}\nflexnode_uninstall --yes"])
+    assert result.code == 0, result
+    assert (host.diff(), host.exists("/tmp/called")) == ([], False)
+
+
+@pytest.mark.parametrize("target", ["/srv/o", "../srv/o", "/srv/o o", "one-more-link"])
+def test_a_host_root_that_is_a_link_is_followed_and_left(host: Uninstall, target: str) -> None:
+    host.sh(f"mkdir /srv/o '/srv/o o'; ln -s ../srv/o /opt/one-more-link; ln -s '{target}' {ROOT}")
+    round_trip(host, "SCRIPT")
+
+
+@pytest.mark.parametrize("target", ["unbounded", "/opt/unbounded", "nowhere", "../../../.."])
+def test_a_host_root_that_leads_nowhere_does_not_stop_uninstall(host: Uninstall, target: str) -> None:
+    host.put(f"{LEGACY}/bin/aks-flex-node", agent(), 0o755)
+    host.sh(f"ln -s {target} {ROOT}")
+    host.run("--yes")
+    assert host.diff() == [f"added    {ROOT} (link 0777 0:0)"]
+
+
+def test_a_relative_link_to_a_network_mount_is_not_followed(host: Uninstall) -> None:
+    host.put_units()
+    host.sh(f"mkdir -p /srv/net/x; ln -s ../srv/net/x {ROOT}")
+    mounts = "mount -t ramfs net /srv/net; sed 's/ - ramfs / - nfs /' /proc/self/mountinfo >/tmp/mounts"
+    table = f"{mounts}; flexnode_mount_table() {{ echo /tmp/mounts; }}"
+    result = host.call(f"{table}\nflexnode_uninstall --yes")
+    assert (result.code, f"left {ROOT}: a link to a network mount" in result.stderr) == (13, True), result
+
+
+@pytest.mark.parametrize("kind", ["ln -s /srv", "ln -s /nowhere", "touch"])
+@pytest.mark.parametrize("place", OWN)
+def test_a_link_or_file_where_a_directory_of_ours_goes_is_refused_and_kept(
+    host: Uninstall, place: str, kind: str
+) -> None:
+    host.sh(f"{kind} {place}")
+    before = host.diff()
+    result = host.box.run(["sh", INSTALL, "--binary", "/tmp/agent"])
+    assert (result.code, result.stderr.count("\n")) == (7, 1), result
+    assert f"{place} is" in result.stderr
+    host.run("--yes")
+    assert host.diff() == before
+
+
+def test_a_directory_in_the_journals_place_goes_with_the_rest(host: Uninstall) -> None:
+    host.sh(f"mkdir -p {JOURNAL}/x")
+    host.install()
+    host.run("--yes")
+    assert [line for line in host.diff() if STATE in line and "journal" in line] == []
+
+
+def test_an_agent_that_would_go_beside_one_under_the_legacy_root_is_refused(host: Uninstall) -> None:
+    host.install(host_root="echo unknown command >&2; exit 1")
+    host.box.write("/tmp/agent", agent(), 0o755)
+    before = host.diff()
+    result = host.box.run(["sh", INSTALL, "--binary", "/tmp/agent"])
+    assert (result.code, "E_LAYOUT" in result.stderr) == (7, True), result
+    assert host.diff() == before
+
+
+def test_a_foreign_directory_by_a_temporary_name_is_one_line(host: Uninstall) -> None:
+    host.sh("mkdir /opt/.flexnode-probe")
+    result = host.box.run(["sh", INSTALL, "--binary", "/tmp/agent"])
+    assert (result.code, result.stderr.count("\n")) == (7, 1), result
