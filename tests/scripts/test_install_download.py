@@ -50,17 +50,11 @@ def test_the_latest_release_is_found_by_the_redirect_and_verified(install: Insta
     assert install.paths() == FRESH
 
 
-def test_a_given_version_asks_for_nothing_else(install: Install) -> None:
-    with serving(install) as server:
-        install.done("--base-url", f"{server.url}/releases/", "--version", "v0.2.0")
-        assert [r.path.split("/")[3] for r in server.requests] == ["v0.2.0", "v0.2.0"]
-    assert install.version() == "v0.2.0"
-
-
-def test_version_and_base_can_come_from_the_environment(install: Install) -> None:
+def test_version_and_base_from_the_environment_ask_for_nothing_else(install: Install) -> None:
     with serving(install) as server:
         twins = {"AKS_FLEX_NODE_VERSION": "v0.2.0", "AKS_FLEX_NODE_BASE_URL": f"{server.url}/releases"}
         install.done(env={"PATH": PATH, **twins})
+        assert [r.path.split("/")[3] for r in server.requests] == ["v0.2.0", "v0.2.0"]
     assert install.version() == "v0.2.0"
 
 

@@ -28,20 +28,20 @@ def test_a_release_that_predates_the_host_root_goes_to_the_legacy_root(install: 
     assert install.box.read(JOURNAL).startswith(b"flexnode-journal 1 /usr/local\n")
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", ["dash", "bash"])
 def test_a_current_release_over_a_legacy_one_links_the_host_root(install: Install, shell: str) -> None:
-    install.done("--archive", archive("legacy"), shell=SHELLS[shell])
-    install.done("--archive", archive("current"), shell=SHELLS[shell])
+    for name in ("legacy", "current"):
+        install.done("--archive", archive(name), shell=SHELLS[shell])
     assert root_link(install) == "/usr/local"
     assert install.version() == install.version(LEGACY_BINARY) == "v0.1.0"
+    assert "before|absent|-|/opt/unbounded|-\n" in install.box.read(JOURNAL).decode()
 
 
 def test_an_upgrade_on_a_linked_host_goes_through_the_link(install: Install) -> None:
-    for name in ("legacy", "current", "next"):
-        install.done("--archive", archive(name))
+    install.sh(f"cp {binary('current')} {LEGACY_BINARY} && ln -s /usr/local /opt/unbounded")
+    install.done("--archive", archive("next"))
     assert root_link(install) == "/usr/local"
     assert install.version(LEGACY_BINARY) == "v0.2.0"
-    assert "before|absent|-|/opt/unbounded|-\n" in install.box.read(JOURNAL).decode()
 
 
 def test_a_link_without_an_agent_behind_it_becomes_a_directory(install: Install) -> None:
