@@ -225,4 +225,5 @@ def main() -> None:
     wire.send(request, {})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children are reaped by the kernel; callers hold pidfds
     gc.freeze()
+    gc.disable()  # a collection after a fork would copy every page
     server.loop()

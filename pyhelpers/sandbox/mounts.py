@@ -33,6 +33,8 @@ class Plan(NamedTuple):
 
 def unescape(text: str) -> str:
     r"""The kernel writes blanks, tabs, newlines and backslashes as \040 and so on."""
+    if "\\" not in text:
+        return text
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
