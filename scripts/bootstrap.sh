@@ -1472,8 +1472,8 @@ flexnode_check_size() {
 # <<< lib/fetch.sh
 
 # >>> lib/agent.sh
-# agent.sh: obtain the agent and check that it runs here: everything before the host changes. Works in the staging
-# directory. place.sh puts the result in place. What is wanted comes in FLEXNODE_WANT_…: VERSION, ARCHIVE (file or
+# agent.sh: obtain the agent: all before the host changes. Works in the staging directory; unpack.sh takes the agent out
+# of an archive, candidate.sh asks it whether it runs here, place.sh puts it in place. What is wanted comes in FLEXNODE_WANT_…: VERSION, ARCHIVE (file or
 # URL), BINARY, SHA256, BASE_URL, REQUIRE_CHECKSUM, SKIP_VERIFY, NO_DOWNGRADE (each may be empty), and
 # FLEXNODE_VERSION_FLAG, the option that pins a version.
 
@@ -1662,6 +1662,9 @@ flexnode_verify_by_list() {
     *) return "$(flexnode_exit_code E_DOWNLOAD)" ;;
   esac
 }
+# <<< lib/agent.sh
+# >>> lib/unpack.sh
+# unpack.sh: take the agent out of an archive, and refuse an archive that holds what no agent archive does.
 
 # flexnode_check_html FILE: a portal's or proxy's page that came with status 200 is no archive; say what it is.
 flexnode_check_html() {
@@ -1735,6 +1738,10 @@ flexnode_find_member() {
   [ -n "$FLEXNODE_MEMBER" ] ||
     flexnode_error E_ARCHIVE archive "it holds no $FLEXNODE_BINARY_NAME for $FLEXNODE_ARCH" 'use an agent archive'
 }
+# <<< lib/unpack.sh
+# >>> lib/candidate.sh
+# candidate.sh: ask an agent that was obtained (FLEXNODE_CANDIDATE) whether it runs on this host and where it wants to
+# be. Its answers are not trusted: a time limit, a format, roots that we know.
 
 # flexnode_ask BINARY ARGUMENT…: runs an agent with the time limit; its output goes to the staging files `answer` and
 # `words`. Returns its status, 137 when it was killed for not answering.
@@ -1826,7 +1833,7 @@ flexnode_read_root() {
   flexnode_is_our_root "$FLEXNODE_ROOT" ||
     flexnode_error E_HOST_ROOT candidate "the agent reported the host root $FLEXNODE_ROOT, which is none of the known ones"
 }
-# <<< lib/agent.sh
+# <<< lib/candidate.sh
 
 # >>> lib/place.sh
 # place.sh: put the checked candidate where it wants to be. flexnode_inspect_target refuses what must be refused and
