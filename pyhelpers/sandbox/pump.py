@@ -143,10 +143,7 @@ class Pump:
             self._status.send(b"kill")
 
     def _end(self, timed_out: bool) -> End:
-        try:
-            end, _ = wire.receive(self._status)
-        except ConnectionResetError:  # our word stays unread there; what was sent to us is still to be had
-            end, _ = wire.receive(self._status)
+        end, _ = wire.receive(self._status)
         seconds = time.perf_counter() - self._start
         for fd in list(self._outputs):  # what the command itself wrote is in the pipes by now
             self._drain(fd)
@@ -192,7 +189,7 @@ class Pump:
 
     def _close_input(self) -> None:
         if self._input >= 0:
-            with contextlib.suppress(KeyError):
+            with contextlib.suppress(KeyError):  # there was nothing to wait for just now
                 self._poll.unregister(self._input)
             os.close(self._input)
             self._input = -1

@@ -17,9 +17,9 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
-from pyhelpers.sandbox import diff, kernel
+from pyhelpers.sandbox import diff, kernel, wire
 from pyhelpers.sandbox.result import Result
-from pyhelpers.testhost import names, streams, wire
+from pyhelpers.testhost import names, streams
 from pyhelpers.testhost.ignored import IGNORED
 from pyhelpers.testhost.runner import PATH, Command
 from pyhelpers.tree import Change, matcher
@@ -61,7 +61,7 @@ class Host:
         if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?", name):
             raise HostError(f"not a host's name: {name!r} (lower-case letters, digits and hyphens)")
         resolv_conf = Path("/etc/resolv.conf")
-        wish: wire.Message = {
+        spec: wire.Message = {
             "id": f"{name}-{uuid.uuid4().hex[:6]}",
             "size": size,
             "base": str(base or "/"),
@@ -72,7 +72,7 @@ class Host:
             "resolv_conf": resolv_conf.read_text() if network and resolv_conf.exists() else "",
             "boot_seconds": BOOT_SECONDS,
         }
-        return cls(name, *_start_keeper(wish))
+        return cls(name, *_start_keeper(spec))
 
     def __enter__(self) -> Host:
         return self
@@ -251,15 +251,15 @@ def ask(lifeline: socket.socket, request: wire.Message, fds: Sequence[int] = ())
             raise HostError(f"the host's keeper cannot be asked: {error.strerror}") from None
         finally:
             theirs.close()
-        reply = wire.receive(ours)
+        reply, received = wire.receive(ours)
     if reply is None:
         raise HostError("the host's keeper has ended")
-    if "error" in reply[0]:
-        raise HostError(reply[0]["error"])
-    return reply
+    if "error" in reply:
+        raise HostError(reply["error"])
+    return reply, received
 
 
-def _start_keeper(wish: wire.Message) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def _start_keeper(spec: wire.Message) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, theirs = wire.pair()
     log = os.memfd_create("keeper-log")
     project = str(Path(__file__).resolve().parents[2])
@@ -276,7 +276,7 @@ def _start_keeper(wish: wire.Message) -> tuple[socket.socket, subprocess.Popen[b
         )
         theirs.close()
         try:
-            ask(ours, wish)
+            ask(ours, spec)
         except BaseException as error:
             ours.close()
             keeper.wait()

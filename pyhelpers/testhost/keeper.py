@@ -16,8 +16,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyhelpers.sandbox import kernel, mounts
-from pyhelpers.testhost import wire
+from pyhelpers.sandbox import kernel, mounts, wire
 from pyhelpers.testhost.cgroup import Cgroup
 from pyhelpers.testhost.machine import Machine, arguments
 from pyhelpers.testhost.overlay import STORE, Layers
@@ -43,11 +42,10 @@ class Spec:
 def main() -> int:
     """Guard: receive the wish, make the cgroup, start the child, clean up after it."""
     lifeline = socket.socket(fileno=int(sys.argv[1]))
-    first = wire.receive(lifeline)
-    if first is None:
+    message, fds = wire.receive(lifeline)
+    if message is None:
         return 0
-    message, (answer_fd,) = first
-    spec = Spec(**message)
+    spec, answer_fd = Spec(**message), fds[0]
     cgroup = Cgroup(spec.id)
     gone_read, gone_write = os.pipe()  # closed by the guard's end: then nothing is left
     kernel.unshare(kernel.NEWPID)

@@ -9,7 +9,7 @@ import contextlib
 import socket
 from pathlib import Path
 
-from pyhelpers.testhost import wire
+from pyhelpers.sandbox import wire
 
 DIRECTORY = Path("/run/flexkit/hosts")
 

@@ -13,7 +13,8 @@ import traceback
 from dataclasses import asdict
 from typing import Any
 
-from pyhelpers.testhost import runner, wire
+from pyhelpers.sandbox import wire
+from pyhelpers.testhost import runner
 from pyhelpers.testhost.machine import Machine
 from pyhelpers.testhost.overlay import ROOT, Layers
 
@@ -33,8 +34,10 @@ class Service:
 
     def serve(self, client: socket.socket, is_lifeline: bool) -> None:
         """Take the client's requests until it is gone; with the lifeline the host goes too, unless it is detached."""
-        while (request := wire.receive(client)) is not None:
-            message, fds = request
+        while True:
+            message, fds = wire.receive(client)
+            if message is None:
+                break
             threading.Thread(target=self._answer, args=(message, fds), daemon=True).start()
         if is_lifeline and not self._detached:
             os._exit(0)
