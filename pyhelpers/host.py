@@ -12,8 +12,8 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -150,8 +150,7 @@ class Host:
 
     def mounts(self) -> list[Mount]:
         """Everything that is mounted, from mountinfo, with its octal escapes decoded."""
-        lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
-        return [_mount(line) for line in lines]
+        return [_mount(line) for line in Path("/proc/self/mountinfo").read_bytes().splitlines()]
 
     # --- changing --------------------------------------------------------------------------------------------
     def will(self, action: str, path: str) -> None:
@@ -188,8 +187,26 @@ class Host:
 
             shutil.copyfileobj(old, new, 1 << 20)
 
-    def _replacing(self, path: str, mode: int) -> _Replacement:
-        return _Replacement(self, path, mode)
+    @contextmanager
+    def _replacing(self, path: str, mode: int) -> Iterator[BinaryIO]:
+        """A file under its temporary name that becomes live when the block ends without an error."""
+        where = self.real(path, follow=False)
+        temporary = where.with_name(f"{TEMP_PREFIX}new.{where.name}")
+        self.will("write", path)
+        with _locked_file(temporary) as new:
+            try:
+                yield new
+                os.fchmod(new.fileno(), mode)
+                if os.geteuid() == 0:
+                    os.fchown(new.fileno(), 0, 0)
+                new.flush()
+                os.fsync(new.fileno())
+                self.will("rename", path)
+                temporary.replace(where)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+        self.sync_directory(os.path.dirname(path))  # noqa: PTH120
 
     def link(self, path: str, target: str) -> None:
         """Replace whatever file or link is at `path` by a link to `target`."""
@@ -255,61 +272,28 @@ class Host:
             return Completed(tuple(argv), 124, stderr=f"no answer within {timeout:g} s")
         except OSError as error:
             return Completed(tuple(argv), 127 if isinstance(error, FileNotFoundError) else 126, stderr=str(error))
-        return Completed(tuple(argv), done.returncode, _text(done.stdout), _text(done.stderr))
+        stdout, stderr = (stream.decode("utf-8", "replace") for stream in (done.stdout, done.stderr))
+        return Completed(tuple(argv), done.returncode, stdout, stderr)
 
 
-class _Replacement:
-    """A file under its temporary name that becomes live when its block ends without an error.
+def _locked_file(path: Path) -> BinaryIO:
+    """The file at `path`, empty, for this process alone.
 
-    The name is fixed, so a kill leaves nothing that the next run does not take over; a lock on the file lets two
-    processes write the same path one after the other.
+    The name is fixed, so a kill leaves nothing that the next run does not take over; the lock lets two processes write
+    the same file one after the other.
     """
-
-    def __init__(self, host: Host, path: str, mode: int) -> None:
-        self.host, self.path, self.mode = host, path, mode
-        self.where = host.real(path, follow=False)
-        self.temporary = self.where.with_name(f"{TEMP_PREFIX}new.{self.where.name}")
-
-    def _open(self) -> BinaryIO:
-        while True:
-            fd = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            with suppress(FileNotFoundError):  # gone: the one that held the lock has renamed it
-                if os.path.samestat(os.fstat(fd), self.temporary.lstat()):
-                    os.ftruncate(fd, 0)
-                    return os.fdopen(fd, "wb")
-            os.close(fd)
-
-    def __enter__(self) -> BinaryIO:
-        self.host.will("write", self.path)
-        self.file = self._open()
-        return self.file
-
-    def __exit__(self, kind: object, value: object, trace: object) -> None:
-        with self.file:
-            if kind is not None:
-                self.temporary.unlink(missing_ok=True)
-                return
-            try:
-                os.fchmod(self.file.fileno(), self.mode)
-                if os.geteuid() == 0:
-                    os.fchown(self.file.fileno(), 0, 0)
-                self.file.flush()
-                os.fsync(self.file.fileno())
-                self.host.will("rename", self.path)
-                self.temporary.replace(self.where)
-            except BaseException:
-                self.temporary.unlink(missing_ok=True)
-                raise
-        self.host.sync_directory(os.path.dirname(self.path))  # noqa: PTH120
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):  # gone: the one that held the lock has renamed it
+            if os.path.samestat(os.fstat(fd), path.lstat()):
+                os.ftruncate(fd, 0)
+                return os.fdopen(fd, "wb")
+        os.close(fd)
 
 
 def _search_path() -> str:
     return f"{os.environ.get('PATH', SEARCH_PATH)}:{SEARCH_PATH}"
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
 
 
 def _mount(line: bytes) -> Mount:

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, NamedTuple
 
 from pyhelpers.sandbox import kernel
@@ -62,9 +61,7 @@ class ReleaseServer:
             server.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         for server in self._servers:
             server.stop()
 

@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from pyhelpers.sandbox.files import Files
 from pyhelpers.sandbox.pump import DIED, Command, End, Pump
@@ -31,9 +30,7 @@ class Box:
     def __enter__(self) -> Box:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     @property

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from pyhelpers.sandbox import wire
 from pyhelpers.sandbox.box import Box
@@ -43,9 +42,7 @@ class Server:
     def __enter__(self) -> Server:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def close(self) -> None:

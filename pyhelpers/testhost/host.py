@@ -15,7 +15,6 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 
 from pyhelpers.sandbox import diff, kernel, wire
 from pyhelpers.sandbox.result import Result
@@ -77,9 +76,7 @@ class Host:
     def __enter__(self) -> Host:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.down()
 
     def run(

@@ -6,7 +6,6 @@ import contextlib
 import os
 import select
 import threading
-from types import TracebackType
 
 
 class Streams:
@@ -27,9 +26,7 @@ class Streams:
             thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.finish()
         for fd in (self._out, self._err, self._stop_read):
             os.close(fd)
