@@ -138,16 +138,15 @@ def _run(build: builds.Build, name: str, options: dict[str, str]) -> int:
 
 
 def _preflight(host: Host, build: builds.Build, options: dict[str, str]) -> int:
-    from pyhelpers.agent import checks, place, root
+    from pyhelpers.agent import checks, place
 
-    where = place.planned(host, build)
     return checks.preflight(
         options["config"],
         options.get("output", "text"),
         options.get("ignore-preflight-errors", ""),
         "fail-on-warnings" in options,
         host,
-        [f"{where}/{name}" for name in root.SUBDIRECTORIES],
+        place.planned(host, build),
     )
 
 

@@ -1,4 +1,4 @@
-"""The agent's systemd-nspawn machines (kube1, kube2) at reset: stopped, then their files removed."""
+"""The agent's systemd-nspawn machines (kube1, kube2): what they leave on a host, and how reset takes it off."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ from pyhelpers.host import Host
 STOP_SECONDS, TERMINATE_SECONDS = 30, 15
 BPF_DIR = "/run/bpffs"  # a machine's BPF file system is mounted below it, by the machine's name
 LIBRARY_AGENT_DIR = f"{contract.LIBRARY_CONFIG_DIR}/agent"
+
+
+def artifacts(machine: str) -> list[tuple[str, str]]:
+    """What a machine leaves on a host's disk, in words, and where. Source: Azure/unbounded, pkg/agent/goalstates."""
+    return [
+        ("the root file system of a machine", _rootfs(machine)),
+        ("the settings of a machine", f"/etc/systemd/nspawn/{machine}.nspawn"),
+        ("the drop-ins of a machine's unit", f"{contract.UNIT_DIR}/{_unit(machine)}.d"),
+        ("the BPF file system of a machine", f"{BPF_DIR}/{machine}"),
+        ("the applied config of a machine", _applied_config(machine)),
+    ]
 
 
 def steps() -> list[Step]:
@@ -25,18 +36,14 @@ def _rootfs(machine: str) -> str:
     return f"/var/lib/machines/{machine}"
 
 
+def _applied_config(machine: str) -> str:
+    return f"{LIBRARY_AGENT_DIR}/{machine}-applied-config.json"
+
+
 def _files(machine: str) -> list[str]:
-    """What belongs to one machine; the applied config has a checksum beside it."""
-    applied = f"{LIBRARY_AGENT_DIR}/{machine}-applied-config.json"
-    return [
-        f"/etc/systemd/nspawn/{machine}.nspawn",
-        f"{contract.UNIT_DIR}/{_unit(machine)}.d",
-        f"{contract.UNIT_DIR}/machines.target.wants/{_unit(machine)}",
-        _rootfs(machine),
-        applied,
-        f"{applied}.sha256",
-        f"{BPF_DIR}/{machine}",
-    ]
+    """What belongs to one machine and is removed with it."""
+    wants = f"{contract.UNIT_DIR}/machines.target.wants/{_unit(machine)}"
+    return [wants, *(path for _, path in artifacts(machine)), f"{_applied_config(machine)}.sha256"]
 
 
 def _present(host: Host) -> list[str]:

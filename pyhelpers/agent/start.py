@@ -27,7 +27,7 @@ def run(host: Host, build: Build, config_path: str) -> None:
     if not config_path.startswith("/"):
         raise AgentError(f"--config must be an absolute path, since the unit runs with it: {config_path}")
     loaded = config.load(host.real(config_path))
-    if os.geteuid() != 0:
+    if host.user() != 0:
         raise AgentError("start changes the host and must be run as root")
     with _alone(host):
         _start(host, build, config_path, bool(loaded.get("azure.arc.enabled")))

@@ -6,7 +6,6 @@ table.py is the list of requirements; each check is a module beside it. See docs
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from pyhelpers.agent.checks.model import Question
@@ -22,28 +21,29 @@ def preflight(
     ignore: str = "",
     fail_on_warnings: bool = False,
     host: Host | None = None,
-    directories: Sequence[str] | None = None,
+    planned_root: str | None = None,
 ) -> int:
     """Ask every check, print the report to stdout; 0: start may go on, 1: it must not. Changes nothing.
 
     output: text or json. ignore: ids whose errors count as warnings, with commas between, or `all`.
-    directories: where the agent's files go; by default where a start on this host would put them.
+    planned_root: below which the agent's files go; by default where a start on this host would put them.
     """
+    from pyhelpers.agent import root
     from pyhelpers.agent.checks import report, runner, table
 
     host = host or Host()
     ignored, unknown = report.ignore_list(ignore, [check.id for check in table.CHECKS] + list(table.OTHER_IDS))
     for name in unknown:
         print(f"preflight: warning: there is no check {name} to ignore", file=sys.stderr)
-    question = _question(config_path, host, directories)
+    question = _question(config_path, host, planned_root or root.planned(host))
     answers = runner.ask(table.CHECKS, question)
     made = report.make(answers, ignored, fail_on_warnings)
     print(report.as_json(made) if output == "json" else report.as_text(made, f"config {config_path}"))
     return 1 if made.failed else 0
 
 
-def _question(config_path: str, host: Host, directories: Sequence[str] | None) -> Question:
-    from pyhelpers.agent import build
+def _question(config_path: str, host: Host, planned_root: str) -> Question:
+    from pyhelpers.agent import build, root
 
     try:
         config: Config | ConfigErrors = load(str(host.real(config_path)))
@@ -51,12 +51,4 @@ def _question(config_path: str, host: Host, directories: Sequence[str] | None) -
         config = errors
     file = build.own_file()
     size = Path(file).stat().st_size if file else DEFAULT_BINARY_BYTES
-    return Question(host, config, directories or agent_directories(host), size)
-
-
-def agent_directories(host: Host) -> list[str]:
-    """The directories of binary, slots and helpers under the root that a start would use."""
-    from pyhelpers.agent import root
-
-    planned = root.planned(host)
-    return [f"{planned}/{name}" for name in root.SUBDIRECTORIES]
+    return Question(host, config, [f"{planned_root}/{name}" for name in root.SUBDIRECTORIES], size)

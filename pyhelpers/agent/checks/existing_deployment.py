@@ -9,24 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyhelpers import contract
+from pyhelpers.agent import machines, units
 from pyhelpers.agent.checks.model import FAIL, PASS, Check, Question, Result
 from pyhelpers.host import Host
 
 
 def machine_artifacts(machine: str) -> Iterator[tuple[str, str]]:
-    """What a machine leaves on a host, in words, and where. Source: Azure/unbounded, pkg/agent/goalstates."""
+    """A machine that runs, and what it leaves on the disk: in words, and where."""
     yield "a registered machine", f"/run/systemd/machines/{machine}"
-    yield "the root file system of a machine", f"/var/lib/machines/{machine}"
-    yield "the settings of a machine", f"/etc/systemd/nspawn/{machine}.nspawn"
-    yield "the drop-ins of a machine's unit", f"{contract.UNIT_DIR}/systemd-nspawn@{machine}.service.d"
-    yield "the BPF file system of a machine", f"/run/bpffs/{machine}"
-    yield "the applied config of a machine", f"{contract.LIBRARY_CONFIG_DIR}/agent/{machine}-applied-config.json"
+    yield from machines.artifacts(machine)
 
 
 def agent_units() -> Iterator[tuple[str, str]]:
     """The agent's own units."""
-    for unit in (contract.AGENT_UNIT, contract.RECOVERY_UNIT):
-        yield "a unit of the agent", f"{contract.UNIT_DIR}/{unit}"
+    for unit in units.UNITS:
+        yield "a unit of the agent", units.path(unit)
 
 
 def unfinished(host: Host) -> str:
@@ -45,17 +42,17 @@ def run(question: Question) -> list[Result]:
     """One result for each artifact that is there or cannot be looked at."""
     host = question.host
     results = [found for machine in contract.MACHINES for found in _look(host, machine_artifacts(machine))]
-    units = _look(host, agent_units())
+    installed = _look(host, agent_units())
     attempt = ""
-    if units:
+    if installed:
         try:
             attempt = unfinished(host)
         except OSError as error:
-            units.append(_uninspectable("the record of an attempt", error.filename or contract.JOURNAL, error))
-    results += [] if attempt else units
+            installed.append(_uninspectable("the record of an attempt", error.filename or contract.JOURNAL, error))
+    results += [] if attempt else installed
     if results:
         return results
-    if units:
+    if installed:
         return [Result(PASS, "an unfinished attempt of ours is continued", target=attempt, observed=attempt)]
     return [Result(PASS, "none")]
 

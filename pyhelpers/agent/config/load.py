@@ -37,11 +37,6 @@ class Config:
         return get(self.data, key, default)
 
     @property
-    def log_dir(self) -> str:
-        """Where logs go."""
-        return str(self.data["agent"]["logDir"])
-
-    @property
     def log_level(self) -> str:
         """debug, info, warning or error."""
         return str(self.data["agent"]["logLevel"])
@@ -50,11 +45,6 @@ class Config:
     def node_name(self) -> str:
         """The name of the Kubernetes node."""
         return str(self.data["agent"]["nodeName"])
-
-    @property
-    def cluster_id(self) -> str:
-        """The resource id of the AKS cluster."""
-        return str(self.data["azure"]["targetCluster"]["resourceId"])
 
 
 def load(path: str | os.PathLike[str], hostname: str | None = None) -> Config:

@@ -67,13 +67,9 @@ def test_a_path_with_a_nul_is_refused() -> None:
 def test_a_good_config_has_its_attributes(tmp_path: Path) -> None:
     (tmp_path / "c").write_text(json.dumps(GOOD))
     config = load(tmp_path / "c", hostname="Host1")
-    assert (config.path, config.log_dir, config.log_level, config.node_name, config.cluster_id) == (
-        str(tmp_path / "c"),
-        "/var/log/aks-flex-node",
-        "info",
-        "host1",
-        CLUSTER,
-    )
+    assert (config.path, config.log_level, config.node_name) == (str(tmp_path / "c"), "info", "host1")
+    assert config.get("agent.logDir") == "/var/log/aks-flex-node"
+    assert config.get("azure.targetCluster.resourceId") == CLUSTER
 
 
 def test_the_input_is_not_changed_by_validation() -> None:
