@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # The guard: run from a file, piped or sourced, in each shell. A wrong answer is a silent no-op or acts in a caller.
 
 setup() {
-  cd "$BATS_TEST_TMPDIR"
+  cd "$BATS_TEST_TMPDIR" || return
   {
     printf '#!/bin/sh\n# flexnode-mark-7c1e probe.sh\n'
     cat "$BATS_TEST_DIRNAME/../../scripts/lib/guard.sh"
@@ -27,14 +28,16 @@ each_shell() {
 @test "a script on stdin runs" { each_shell 'ran a' 'SH -s -- a <probe.sh'; }
 @test "a script given by -c runs" { each_shell 'ran a' 'SH -c "$(cat probe.sh)" x a'; }
 @test "a script from a process substitution runs" { each_shell 'ran a' "bash -c 'SH <(cat probe.sh) a'"; }
-@test "a piped script runs with a pipe inherited on another descriptor" { each_shell 'ran a' 'cat probe.sh | { SH -s -- a 7<&0; }'; }
-@test "a piped script runs with the script itself inherited as a descriptor of stdout" { each_shell 'ran a' 'cat probe.sh | SH -s -- a 2<probe.sh'; }
+@test "a piped script runs with a pipe inherited on another descriptor" { each_shell 'ran a' 'cat probe.sh | SH -s -- a 7<&0'; }
+@test "a piped script runs with the script itself on stderr" { each_shell 'ran a' 'cat probe.sh | SH -s -- a 2<probe.sh'; }
 @test "sourced from a file" { each_shell sourced 'printf ". ./probe.sh\necho sourced\n" >f; SH f'; }
 @test "sourced from a piped script" { each_shell sourced 'printf ". ./probe.sh\necho sourced\n" | SH'; }
 @test "sourced from a script on stdin" { each_shell sourced 'printf ". ./probe.sh\necho sourced\n" >f; SH <f'; }
 @test "sourced from -c" { each_shell sourced 'SH -c ". ./probe.sh; echo sourced"'; }
 @test "sourced as a pipe" { each_shell sourced 'cat probe.sh | SH -c ". /dev/stdin; echo sourced"'; }
-@test "sourced from a function" { each_shell sourced 'SH -c "f() { . ./probe.sh; }; f; echo sourced"'; }
+@test "sourced from a function" {
+  each_shell sourced 'SH -c "f() { . ./probe.sh; }; f; echo sourced"'
+}
 @test "sourced from a subshell" { each_shell sourced 'SH -c "(. ./probe.sh; echo sourced)"'; }
 @test "sourced from a subshell of a script" { each_shell sourced 'echo "(. ./probe.sh; echo sourced)" >f; SH f'; }
 @test "sourced from a command substitution" { each_shell sourced 'SH -c "x=\$(. ./probe.sh; echo sourced); echo \$x"'; }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # URLs, versions, checksum files: what is decided before and after a download.
 
 load shells.bash

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # The journal: written whole, read only when it is valid to the last line.
 
 load shells.bash

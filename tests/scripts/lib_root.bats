@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # Host root, legacy root: the planned root, the linking table, the probe.
 
 load shells.bash

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # Words for people: one line each, to stderr.
 
 load shells.bash
@@ -21,7 +22,9 @@ two
   each_shell '1' 'flexnode_error E_NONE a b 2>/dev/null; echo $?'
 }
 
-@test "words go to stderr only" { each_shell '' '{ flexnode_say a; flexnode_warn b; flexnode_error E_USAGE c d || :; } 2>/dev/null'; }
+@test "words go to stderr only" {
+  each_shell '' '{ flexnode_say a; flexnode_warn b; flexnode_error E_USAGE c d || :; } 2>/dev/null'
+}
 
 @test "--quiet leaves warnings and errors" {
   each_shell $'test: warning: b\ntest: error: c: d; see --help [E_USAGE]' \

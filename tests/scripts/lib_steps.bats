@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # Plans: records are emitted, and one loop prints or acts on them.
 
 load shells.bash
@@ -32,7 +33,7 @@ unlink|-|$T/gone|-"; flexnode_each flexnode_print "$r"; flexnode_each flexnode_a
 }
 
 @test "a link never replaces what is there" {
-  each_shell $'test: error: link T/f: File exists; make the named mount writable [E_TARGET]\n7\nold' \
+  each_shell $'test: error: link T/f: something is there; run this again [E_TARGET]\n7\nold' \
     'echo old >$T/f; flexnode_act link - $T/f /x; echo $?; cat $T/f'
 }
 

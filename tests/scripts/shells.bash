@@ -1,3 +1,4 @@
+# shellcheck disable=SC2016,SC2154 # snippets expand in the shell that runs them; bats sets status and output
 # Loaded by the bats files of the library: runs a snippet with install.sh's functions in each shell that we claim.
 
 INSTALL=$BATS_TEST_DIRNAME/../../scripts/install.sh
