@@ -10,10 +10,10 @@ from pathlib import Path
 from pyhelpers.sandbox.files import Files
 from pyhelpers.sandbox.pump import DIED, Command, End, Pump
 from pyhelpers.sandbox.result import Result, SandboxError
-from pyhelpers.sandbox.spec import Spec
+from pyhelpers.sandbox.spec import PATH, Spec
 from pyhelpers.tree import Change
 
-CLEAN_ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
+CLEAN_ENV = {"PATH": PATH, "LC_ALL": "C"}
 OUTPUT_MAX = 64 << 20
 KILLED = 137
 Make = Callable[[Spec, Files | None], Files]

@@ -19,13 +19,12 @@ from typing import NamedTuple
 
 from pyhelpers.sandbox import kernel as k
 from pyhelpers.sandbox import mounts
-from pyhelpers.sandbox.spec import MADE, MADE_MODES, Spec, store_name
+from pyhelpers.sandbox.spec import DEVICES, MADE, MADE_MODES, Spec, store_name
 
 STAGE = "/sys"  # where the store is put while building: it exists, and no real file system is mounted below it
 ROOT = STAGE + "/new"
 OVERLAY = "index=off,metacopy=off,redirect_dir=on,xino=off,volatile"
 QUIET = k.MS_NOSUID | k.MS_NODEV | k.MS_NOEXEC
-DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 DEVICE_LINKS = {
     "fd": "/proc/self/fd",
     "stdin": "/proc/self/fd/0",

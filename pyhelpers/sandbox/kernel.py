@@ -13,7 +13,7 @@ NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND = 1, 2, 4, 8, 4096
 MS_REC, MS_PRIVATE = 16384, 1 << 18
 MNT_DETACH = 2
-AT_FDCWD, AT_EMPTY_PATH, AT_RECURSIVE = -100, 0x1000, 0x8000
+AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, ATTR_NOEXEC = 1, 2, 4, 8
 RESOLVE_NO_MAGICLINKS, RESOLVE_IN_ROOT = 2, 16
 
@@ -67,22 +67,18 @@ def setns(fd: int, kind: int) -> None:
 
 def new_tmpfs(size: str) -> int:
     """A tmpfs that is attached nowhere -> a descriptor of its mount; its memory lives as long as somebody holds it."""
-    context = _syscall("fsopen tmpfs", _SYS_FSOPEN, b"tmpfs", _FSOPEN_CLOEXEC)
-    try:
-        for key, value in ((b"size", os.fsencode(size)), (b"mode", b"0700"), (b"source", b"sandbox")):
-            _syscall(f"tmpfs {key.decode()}={size}", _SYS_FSCONFIG, context, _SET_STRING, key, value, 0)
-        _syscall("create tmpfs", _SYS_FSCONFIG, context, _CMD_CREATE, None, None, 0)
-        return _syscall("fsmount", _SYS_FSMOUNT, context, _FSMOUNT_CLOEXEC, 0)
-    finally:
-        os.close(context)
+    return new_mount("tmpfs", 0, size=size, mode="0700", source="sandbox")
 
 
-def new_mount(kind: str) -> int:
-    """A mount of the pseudo file system KIND that is attached nowhere -> its descriptor."""
+def new_mount(kind: str, attributes: int = ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC, **options: str) -> int:
+    """A new file system KIND that is attached nowhere -> a descriptor of its mount, which has ATTRIBUTES."""
     context = _syscall(f"fsopen {kind}", _SYS_FSOPEN, os.fsencode(kind), _FSOPEN_CLOEXEC)
     try:
+        for key, value in options.items():
+            what = f"{kind} {key}={value}"
+            _syscall(what, _SYS_FSCONFIG, context, _SET_STRING, os.fsencode(key), os.fsencode(value), 0)
         _syscall(f"create {kind}", _SYS_FSCONFIG, context, _CMD_CREATE, None, None, 0)
-        return _syscall(f"fsmount {kind}", _SYS_FSMOUNT, context, _FSMOUNT_CLOEXEC, MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        return _syscall(f"fsmount {kind}", _SYS_FSMOUNT, context, _FSMOUNT_CLOEXEC, attributes)
     finally:
         os.close(context)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from pyhelpers.sandbox import mounts
+from pyhelpers.sandbox.spec import DEVICES
 
 # Mounts that may be written to, by file system and, for a file system that could be the outside's, by source.
 WRITABLE = frozenset(("overlay", "tmpfs", "proc", "devpts"))
@@ -36,13 +37,6 @@ def holes(outer_userns: str, bind_targets: tuple[str, ...]) -> list[str]:
 
 
 def _is_open(mount: mounts.Mount) -> bool:
-    if "ro" in mount.options or mount.point.removeprefix("/dev/") in (
-        "null",
-        "zero",
-        "full",
-        "random",
-        "urandom",
-        "tty",
-    ):
+    if "ro" in mount.options or mount.point in (f"/dev/{name}" for name in DEVICES):
         return False
     return mount.kind not in WRITABLE or (mount.kind in ("overlay", "tmpfs") and mount.source != SOURCE)

@@ -14,7 +14,7 @@ from pyhelpers.sandbox import wire
 from pyhelpers.sandbox.box import Box
 from pyhelpers.sandbox.files import Files, Handles
 from pyhelpers.sandbox.result import Result, SandboxError, StoreFull
-from pyhelpers.sandbox.spec import DEFAULT_SIZE, Spec
+from pyhelpers.sandbox.spec import DEFAULT_SIZE, PATH, Spec
 
 PROJECT = str(Path(__file__).resolve().parents[2])
 REQUEST_FD = 3
@@ -131,9 +131,8 @@ def _spawn(request: int, jobs: int) -> int:
         (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
         (os.POSIX_SPAWN_DUP2, request, REQUEST_FD),
     ]
-    env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
     try:
-        return os.posix_spawn(sys.executable, argv, env, file_actions=actions, setsid=True)
+        return os.posix_spawn(sys.executable, argv, {"PATH": PATH}, file_actions=actions, setsid=True)
     except OSError as error:
         raise SandboxError(f"the fork server cannot be started: {error}") from None
 

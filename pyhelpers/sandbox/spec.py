@@ -7,6 +7,8 @@ import re
 from typing import NamedTuple
 
 DEFAULT_SIZE = "1g"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # of a command that was given no environment
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")  # of the outside, shown in /dev
 MADE = ("/run", "/tmp", "/dev/shm")  # directories of the store, empty at the start
 MADE_MODES = {"/run": 0o755, "/tmp": 0o1777, "/dev/shm": 0o1777}
 

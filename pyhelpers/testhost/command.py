@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyhelpers.sandbox.spec import DEFAULT_SIZE, PATH
 from pyhelpers.testhost import names
-from pyhelpers.testhost.host import DEFAULT_SIZE, Bind, Host, HostError
-from pyhelpers.testhost.runner import PATH
+from pyhelpers.testhost.host import Bind, Host, HostError
 
 
 def main(argv: Sequence[str]) -> int:

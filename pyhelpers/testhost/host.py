@@ -18,12 +18,12 @@ from pathlib import Path
 
 from pyhelpers.sandbox import diff, kernel, wire
 from pyhelpers.sandbox.result import Result
+from pyhelpers.sandbox.spec import DEFAULT_SIZE, PATH
 from pyhelpers.testhost import names, streams
 from pyhelpers.testhost.ignored import IGNORED
-from pyhelpers.testhost.runner import PATH, Command
+from pyhelpers.testhost.runner import Command
 from pyhelpers.tree import Change, matcher
 
-DEFAULT_SIZE = "1g"
 BOOT_SECONDS = 60.0
 Bind = Path | tuple[Path | str, str]
 

@@ -16,6 +16,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pyhelpers.sandbox.spec import PATH
+
 # What systemd puts into a unit's environment; a command gets exactly the environment that it was given.
 SYSTEMD_VARIABLES = (
     *("PATH", "LANG", "LANGUAGE", "HOME", "LOGNAME", "USER", "SHELL", "TERM", "INVOCATION_ID", "JOURNAL_STREAM"),
@@ -23,7 +25,6 @@ SYSTEMD_VARIABLES = (
 )
 # A shell in between, so that the exit code is a shell's: 126, 127, 128+N. systemd would call death by SIGTERM success.
 SHELL = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 STOP_SECONDS = 5.0
 UNIT_PREFIX = "flexkit-run-"
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from pyhelpers.sandbox.spec import PATH
 from pyhelpers.testhost import archive, facts, show
 from pyhelpers.testhost.host import Host, HostError
-from pyhelpers.testhost.runner import PATH
 from pyhelpers.tree import Change
 
 PLACE = "/run/flexkit-try"  # in the host's memory: it is no part of the difference
