@@ -1,6 +1,7 @@
 """`flexkit mutants`: each listed one-line fault is put into a copy of the scripts; the tests must notice.
 
-A mutant that no test notices shows a test that is missing. The list is data: tests/corpus/mutants.yaml.
+A mutant that no test notices shows a test that is missing. The list is data: tests/corpus/mutants.yaml. A test that
+fails without the fault too has noticed nothing: at the end those that noticed are run on a copy without any.
 """
 
 from __future__ import annotations
@@ -12,21 +13,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from pyhelpers.sandbox import Server
-from pyhelpers.suites.runners import run_file
+from pyhelpers.suites.runners import ENDS, run_file
 
 PROJECT = Path(__file__).resolve().parents[2]
 LIST = "tests/corpus/mutants.yaml"
-COPIED = ("pyhelpers", "scripts", "tests", "pyproject.toml", "requirements.txt")
 SHARED = (".venv", "build")  # linked, not copied: they hold nothing of the scripts
+LEFT_OUT = shutil.ignore_patterns(*SHARED, ".git", "__pycache__", ".*_cache")
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,11 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the tests said of a mutant; `by` is the test that noticed, empty when it survived."""
+    """What the tests said of a mutant: the file and name of the test that noticed, empty when it survived."""
 
     mutant: Mutant
-    by: str
-    seconds: float
+    file: str
+    test: str
 
 
 def load(project: Path) -> list[Mutant]:
@@ -59,48 +60,70 @@ def load(project: Path) -> list[Mutant]:
     return mutants
 
 
+def copy(project: Path, target: Path) -> Path:
+    """Make TARGET, a copy of the project that shares what no fault changes -> TARGET."""
+    shutil.copytree(project, target, symlinks=True, ignore=LEFT_OUT)
+    for name in SHARED:
+        (target / name).symlink_to((project / name).resolve())
+    return target
+
+
+def put(mutant: Mutant, place: Path) -> None:
+    """Put the fault into the project at PLACE and stamp it. Raises ValueError when that alters no script."""
+    scripts = {path: path.read_bytes() for path in (place / "scripts").glob("*.sh")}
+    target = place / mutant.file
+    target.write_text(target.read_text().replace(mutant.old, mutant.new))
+    environment = os.environ | {"PYTHONPATH": str(place)}
+    stamp = [sys.executable, "-m", "pyhelpers", "stamp"]
+    subprocess.run(stamp, cwd=place, env=environment, check=True, stdout=subprocess.DEVNULL)
+    if all(path.read_bytes() == text for path, text in scripts.items()):
+        raise ValueError(f"mutant {mutant.name!r} alters no script")
+
+
 def main(argv: Sequence[str]) -> int:
     """Exit 0 when every mutant is caught."""
     parser = argparse.ArgumentParser(prog="flexkit mutants", description=__doc__)
     parser.add_argument("names", nargs="*", help="only the mutants whose name holds one of these")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(argv)
-    mutants = [m for m in load(PROJECT) if not options.names or any(word in m.name for word in options.names)]
-    with Server(jobs=options.jobs) as server, ThreadPoolExecutor(options.jobs) as workers:
-        verdicts = list(workers.map(lambda mutant: _tell(_try(server, mutant)), mutants))
-    survived = [verdict.mutant.name for verdict in verdicts if not verdict.by]
-    print(f"{len(verdicts) - len(survived)} of {len(verdicts)} mutants caught")
-    return 1 if survived else 0
+    with tempfile.TemporaryDirectory(prefix="flexkit-mutants-") as folder, Server(jobs=options.jobs) as server:
+        clean = copy(PROJECT, Path(folder) / "clean")  # others may edit the project meanwhile
+        mutants = [m for m in load(clean) if not options.names or any(word in m.name for word in options.names)]
+        with ThreadPoolExecutor(options.jobs) as workers:
+            verdicts = list(workers.map(lambda mutant: _try(server, clean, mutant), mutants))
+            caught = _confirmed(server, clean, verdicts, workers)
+    print(f"{len(caught)} of {len(mutants)} mutants caught")
+    return 0 if len(caught) == len(mutants) else 1
 
 
-def _tell(verdict: Verdict) -> Verdict:
-    word = f"caught by {verdict.by}" if verdict.by else "SURVIVED"
-    print(f"{verdict.mutant.name}: {word} ({verdict.seconds:.1f} s)", flush=True)
+def _try(server: Server, clean: Path, mutant: Mutant) -> Verdict:
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="mutant-", dir=clean.parent) as folder:
+        place = copy(clean, Path(folder) / "copy")
+        put(mutant, place)
+        verdict = _judge(server, place, mutant)
+    word = f"caught by {verdict.file}: {verdict.test}" if verdict.test else "SURVIVED"
+    print(f"{mutant.name}: {word} ({time.monotonic() - start:.1f} s)", flush=True)
     return verdict
 
 
-def _try(server: Server, mutant: Mutant) -> Verdict:
-    start = time.monotonic()
-    with _mutated(mutant) as copy:
-        for test in mutant.tests:
-            failed = [case for case in run_file(server, copy, test).cases if case.outcome == "failed"]
-            if failed:
-                return Verdict(mutant, f"{test}: {failed[0].name}", time.monotonic() - start)
-    return Verdict(mutant, "", time.monotonic() - start)
+def _judge(server: Server, place: Path, mutant: Mutant) -> Verdict:
+    for file in mutant.tests:
+        for case in run_file(server, place, file, stop_at_failure=True).cases:
+            if case.outcome == "failed" and case.name != ENDS:
+                return Verdict(mutant, file, case.name)
+    return Verdict(mutant, "", "")
 
 
-@contextmanager
-def _mutated(mutant: Mutant) -> Iterator[Path]:
-    """A copy of the project with the fault in it, stamped; deleted afterwards."""
-    with tempfile.TemporaryDirectory(prefix="flexkit-mutant-") as folder:
-        copy = Path(folder)
-        for name in COPIED:
-            source = PROJECT / name
-            (shutil.copytree if source.is_dir() else shutil.copy2)(source, copy / name)
-        for name in SHARED:
-            (copy / name).symlink_to(PROJECT / name)
-        target = copy / mutant.file
-        target.write_text(target.read_text().replace(mutant.old, mutant.new))
-        environment = os.environ | {"PYTHONPATH": str(copy)}
-        subprocess.run([sys.executable, "-m", "pyhelpers", "stamp"], cwd=copy, env=environment, check=True)
-        yield copy
+def _confirmed(server: Server, clean: Path, verdicts: Sequence[Verdict], workers: ThreadPoolExecutor) -> list[Verdict]:
+    """The verdicts whose test passes on the clean copy; says which do not."""
+    noticed = defaultdict[str, set[str]](set)
+    for verdict in verdicts:
+        if verdict.test:
+            noticed[verdict.file].add(verdict.test)
+    reports = workers.map(lambda file: run_file(server, clean, file, only=sorted(noticed[file])), noticed)
+    passed = {(one.file, case.name) for one in reports for case in one.cases if case.outcome == "passed"}
+    for verdict in verdicts:
+        if verdict.test and (verdict.file, verdict.test) not in passed:
+            print(f"{verdict.mutant.name}: not caught, {verdict.test} fails without the fault too")
+    return [verdict for verdict in verdicts if (verdict.file, verdict.test) in passed]

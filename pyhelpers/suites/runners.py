@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from pyhelpers.sandbox import Server
@@ -20,18 +21,24 @@ from pyhelpers.suites.case import Case, FileReport
 
 DRIVERS = ("tests/scripts", "tests/faults", "tests/hosts", "tests/unit/sandbox", "tests/unit/testhost")
 FILE_TIMEOUT_S = 600
+ENDS = "the file runs to its end"  # stands for the file as a whole, beside its tests
 JUNIT_INSIDE = "/flexkit-junit.xml"
 
 
-def run_file(server: Server, project: Path, file: str) -> FileReport:
-    """Run one test file (a path below the project); never raises for a failing test."""
+def run_file(
+    server: Server, project: Path, file: str, only: Sequence[str] = (), stop_at_failure: bool = False
+) -> FileReport:
+    """Run one test file (a path below the project); never raises for a failing test.
+
+    only: the names of the tests to run; stop_at_failure: none after the first that fails. A bats file runs as a whole.
+    """
     start = time.monotonic()
     if file.endswith(".bats"):
         cases = _bats(server, project, file)
     elif file.startswith(tuple(folder + "/" for folder in DRIVERS)):
-        cases = _pytest_outside(project, file)
+        cases = _pytest_outside(project, file, _options(file, only, stop_at_failure))
     else:
-        cases = _pytest_inside(server, project, file)
+        cases = _pytest_inside(server, project, file, _options(file, only, stop_at_failure))
     if not cases:
         cases = [Case(file, "the file holds a test", "failed", 0.0, "no test was found")]
     return FileReport(file, time.monotonic() - start, cases)
@@ -56,9 +63,14 @@ def _bats(server: Server, project: Path, file: str) -> list[Case]:
     return cases + _file_failure(file, cases, result.code, result.timed_out, result.stderr)
 
 
-def _pytest_inside(server: Server, project: Path, file: str) -> list[Case]:
+def _options(file: str, only: Sequence[str], stop_at_failure: bool) -> list[str]:
+    """What pytest is told besides where to write."""
+    return ([f"{file}::{name}" for name in only] or [file]) + (["-x"] if stop_at_failure else [])
+
+
+def _pytest_inside(server: Server, project: Path, file: str, options: list[str]) -> list[Case]:
     result = server.run(
-        _pytest(file, JUNIT_INSIDE),
+        _pytest(options, JUNIT_INSIDE),
         env=environment(project),
         cwd=str(project),
         timeout=FILE_TIMEOUT_S,
@@ -71,11 +83,11 @@ def _pytest_inside(server: Server, project: Path, file: str) -> list[Case]:
     return cases + _file_failure(file, cases, result.code, result.timed_out, result.stdout + result.stderr)
 
 
-def _pytest_outside(project: Path, file: str) -> list[Case]:
+def _pytest_outside(project: Path, file: str, options: list[str]) -> list[Case]:
     with tempfile.TemporaryDirectory(prefix="flexkit-junit-") as folder:
         xml = Path(folder) / "junit.xml"
         process = subprocess.Popen(
-            _pytest(file, str(xml)),
+            _pytest(options, str(xml)),
             cwd=project,
             env=environment(project),
             stdin=subprocess.DEVNULL,
@@ -94,8 +106,8 @@ def _pytest_outside(project: Path, file: str) -> list[Case]:
     return cases + _file_failure(file, cases, process.returncode, timed_out, output.decode(errors="replace"))
 
 
-def _pytest(file: str, xml: str) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={xml}", file]
+def _pytest(options: list[str], xml: str) -> list[str]:
+    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={xml}", *options]
 
 
 def _file_failure(file: str, cases: list[Case], code: int, timed_out: bool, output: str) -> list[Case]:
@@ -103,4 +115,4 @@ def _file_failure(file: str, cases: list[Case], code: int, timed_out: bool, outp
     if code == 0 or (not timed_out and any(case.outcome == "failed" for case in cases)):
         return []
     why = f"stopped after {FILE_TIMEOUT_S} s" if timed_out else f"exit {code}"
-    return [Case(file, "the file runs to its end", "failed", 0.0, f"{why}\n{output[-4000:]}")]
+    return [Case(file, ENDS, "failed", 0.0, f"{why}\n{output[-4000:]}")]

@@ -117,6 +117,7 @@ def test_a_link_in_the_place_of_our_directory_is_kept_and_named(host: Uninstall)
     host.sh(f"ln -s /srv/conf {CONFIG}")
     host.put_agent(reset="exit 0")
     assert f"kept {CONFIG}: a link where the agent has a directory" in host.run("--yes").stderr
+    assert host.call(f"flexnode_remove_path {CONFIG}").code == 0
     assert host.exists("/srv/conf/config.json")
     assert host.exists(CONFIG)
 
