@@ -1,7 +1,9 @@
 """The command line `flexkit`: finds the subcommand and hands over. Nothing here does any work.
 
 Each subcommand lives beside the part that it runs, as `main(argv) -> exit code`, and is imported only when it
-is called, because `flexkit sandbox -- true` must cost no more than what it needs.
+is called, because `flexkit sandbox -- true` must cost no more than what it needs. Exit codes of all: 1 something was
+found wrong, 2 the call is wrong, 125 the sandbox or host that is needed cannot be had; a command that runs in one
+hands on its own.
 """
 
 from __future__ import annotations
@@ -12,17 +14,14 @@ from collections.abc import Sequence
 
 # name -> (module with main(argv), what it does)
 COMMANDS: dict[str, tuple[str, str]] = {
-    "bench": ("pyhelpers.bench.command", "measure sandboxes, hosts and scripts side by side"),
-    "demo": (
-        "pyhelpers.demo",
-        "bootstrap, show and uninstall the agent on a throwaway clone of this machine",
-    ),
+    "bench": ("pyhelpers.bench.command", "measure sandboxes and throwaway hosts side by side"),
+    "demo": ("pyhelpers.demo", "bootstrap, show and uninstall the agent on a throwaway clone of this machine"),
     "doctor": ("pyhelpers.sandbox.doctor", "say which depth of test this machine can do, and why"),
     "host": ("pyhelpers.testhost.command", "start, use and delete a throwaway host"),
     "mutants": ("pyhelpers.suites.mutants", "check that the script tests catch listed one-line faults"),
     "release": ("pyhelpers.release.command", "build the reference agent's archives and checksums.txt"),
     "sandbox": ("pyhelpers.sandbox.command", "run one command in a private sandbox of this machine"),
-    "stamp": ("pyhelpers.stamp", "write scripts/lib into the scripts, or check that it is there"),
+    "stamp": ("pyhelpers.stamp.command", "write scripts/lib into the scripts, or check that it is there"),
     "test": ("pyhelpers.suites.command", "run bats and pytest files in a pool of sandboxes"),
     "try": ("pyhelpers.testhost.trial", "run any installer in a throwaway host and show what it changed"),
 }

@@ -18,13 +18,13 @@ from rich.markup import escape
 
 from pyhelpers import contract
 from pyhelpers.netserve import ReleaseServer
-from pyhelpers.release import variant
-from pyhelpers.testhost import Host
+from pyhelpers.release import ReleaseError, variant
+from pyhelpers.release.build import VERSION
+from pyhelpers.testhost import Host, HostError
 from pyhelpers.testhost.show import change_tree
 
 PROJECT = Path(__file__).resolve().parents[1]
 SCRIPTS = {f"/{name}": PROJECT / "scripts" / name for name in ("bootstrap.sh", "uninstall.sh")}
-VERSION = f"v{contract.TOOLKIT_VERSION}"
 BASE_CONFIG = "/run/flexkit-demo/base.json"  # /run is the clone's memory: it is no part of what changed
 CLUSTER = (
     "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/demo"
@@ -41,7 +41,7 @@ class Failed(Exception):
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit 0 when every step did what it should and nothing was left."""
+    """Exit 0 when every step did what it should and nothing was left, 125 when release or host cannot be had."""
     parser = argparse.ArgumentParser(prog="flexkit demo", description=__doc__)
     parser.add_argument("--keep", action="store_true", help="leave the host up after the bootstrap, to look around")
     options = parser.parse_args(argv)
@@ -51,6 +51,9 @@ def main(argv: Sequence[str]) -> int:
     except Failed as error:
         console.print(f"[bold red]demo failed:[/] {escape(str(error))}")
         return 1
+    except (HostError, ReleaseError) as error:
+        console.print(f"flexkit demo: {escape(str(error))}")
+        return 125
     return 0
 
 

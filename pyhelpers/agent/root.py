@@ -1,7 +1,7 @@
 """Where the agent lives: resolving the host root, linking a host that an earlier release installed, making, removing.
 
-The rules are those of docs/host-root.md. Nothing here touches anything but the root, its own directories and the one
-link `/opt/unbounded -> /usr/local`.
+Nothing here touches anything but the root, its own directories and the one link `/opt/unbounded -> /usr/local`.
+Source of the rules: the AKS Flex Node agent's public contract (Azure/AKSFlexNode).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The units below /etc/systemd/system and the recovery script: installed, converged, removed."""
+"""The units below /etc/systemd/system and the recovery script: written, enabled, asked about. reset.py removes them."""
 
 from __future__ import annotations
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from pyhelpers.bench.report import Row, row
+from pyhelpers.bench.report import Row, row, seconds
 from pyhelpers.testhost import Host, cgroup
 
 ROUNDS = 5
@@ -29,13 +28,7 @@ def measure() -> list[Row]:
         for name, value in _one_host().items():
             found.setdefault(name, []).append(value)
         found.setdefault("all gone after SIGKILL of the tool", []).append(_killed())
-    return [row(name, seconds, limit=LIMITS_MS.get(name)) for name, seconds in found.items()]
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    return [row(name, times, limit=LIMITS_MS.get(name)) for name, times in found.items()]
 
 
 def _one_host() -> dict[str, float]:
@@ -45,12 +38,12 @@ def _one_host() -> dict[str, float]:
     try:
         if host.state != "running":
             raise RuntimeError(f"the host is {host.state}")
-        found["host run true"] = _seconds(lambda: host.run(["true"]))
-        found["host diff"] = _seconds(host.diff)
-        found["host reboot"] = _seconds(host.reboot)
-        found["host power cut and boot"] = _seconds(host.power_cut)
+        found["host run true"] = seconds(lambda: host.run(["true"]))
+        found["host diff"] = seconds(host.diff)
+        found["host reboot"] = seconds(host.reboot)
+        found["host power cut and boot"] = seconds(host.power_cut)
     finally:
-        found["host down"] = _seconds(host.down)
+        found["host down"] = seconds(host.down)
     return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
@@ -26,11 +27,18 @@ class Row:
         return self.limit is not None and (self.median_ms if self.ratio is None else self.ratio) > self.limit
 
 
-def row(name: str, seconds: Sequence[float], than: Sequence[float] | None = None, limit: float | None = None) -> Row:
-    """The row of measured times; THAN: those of what it is compared with."""
-    middle = statistics.median(seconds)
-    p95 = sorted(seconds)[int(len(seconds) * 0.95)]
+def row(name: str, times: Sequence[float], than: Sequence[float] | None = None, limit: float | None = None) -> Row:
+    """The row of measured times (in seconds); THAN: those of what it is compared with."""
+    middle = statistics.median(times)
+    p95 = sorted(times)[int(len(times) * 0.95)]
     return Row(name, middle * 1000, p95 * 1000, None if than is None else middle / statistics.median(than), limit)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long WORK takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
 
 
 def table(title: str, rows: Sequence[Row]) -> Table:

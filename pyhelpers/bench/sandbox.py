@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 
-from pyhelpers.bench.report import Row, row
+from pyhelpers.bench.report import Row, row, seconds
 from pyhelpers.sandbox import Server
 
 ROUNDS = 200
@@ -24,7 +22,7 @@ def measure() -> list[Row]:
         ours, bwrap, bare, box = _against_bwrap(server)
         difference = _difference(server)
     _write_bytecode()
-    command = [_timed(lambda: _spawn(FLEXKIT)) for _ in range(COMMAND_ROUNDS)]
+    command = [seconds(lambda: _spawn(FLEXKIT)) for _ in range(COMMAND_ROUNDS)]
     return [
         row("true (posix_spawn)", bare),
         row("bwrap --unshare-all --bind / / true", bwrap),
@@ -44,16 +42,16 @@ def _against_bwrap(server: Server) -> tuple[list[float], list[float], list[float
         server.run(["true"])
         box.run(["true"])
         for _ in range(ROUNDS):
-            bwrap.append(_timed(lambda: _spawn(BWRAP)))
-            bare.append(_timed(lambda: _spawn([TRUE])))
-            boxed.append(_timed(lambda: box.run(["true"])))
-            ours.append(_timed(lambda: server.run(["true"])))
+            bwrap.append(seconds(lambda: _spawn(BWRAP)))
+            bare.append(seconds(lambda: _spawn([TRUE])))
+            boxed.append(seconds(lambda: box.run(["true"])))
+            ours.append(seconds(lambda: server.run(["true"])))
     return ours, bwrap, bare, boxed
 
 
 def _difference(server: Server) -> list[float]:
     result = server.run(["sh", "-ec", "mkdir /opt/many; cd /opt/many; seq 10000 | xargs touch"])
-    return [_timed(result.diff) for _ in range(10)]
+    return [seconds(result.diff) for _ in range(10)]
 
 
 def _write_bytecode() -> None:
@@ -67,9 +65,3 @@ def _spawn(argv: list[str]) -> None:
     _, status = os.waitpid(pid, 0)
     if status:
         raise RuntimeError(f"{' '.join(argv)} failed: {status}")
-
-
-def _timed(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start

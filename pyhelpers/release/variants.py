@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from pyhelpers.release.build import VERSION, Build, contents, write
@@ -71,5 +72,6 @@ def variant(name: str, cache: Path = CHECKOUT / "build" / "variants") -> Path:
 def _prune(directory: Path) -> None:
     oldest = time.time() - KEEP_SECONDS
     for path in directory.iterdir():
-        if path.stat().st_mtime < oldest:
-            shutil.rmtree(path, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another process prunes too, or is done with its work directory
+            if path.stat().st_mtime < oldest:
+                shutil.rmtree(path)

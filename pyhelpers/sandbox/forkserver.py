@@ -22,9 +22,10 @@ from pyhelpers.sandbox.spec import Spec, load
 IDENTITY = "0 0 4294967295\n"
 SPECS_KEPT = 4
 FAILED = 125
+AHEAD_NICE = 10
 
 
-class Nursling(NamedTuple):
+class Child(NamedTuple):
     """A sandbox that is being built or was built: its pid, our end of its control socket, its store (or -1)."""
 
     pid: int
@@ -79,11 +80,11 @@ class ForkServer:
     """The loop: take a request, answer with a finished sandbox, build the next one while the caller works."""
 
     def __init__(self, request: socket.socket, ahead: int) -> None:
-        self._request, self._ahead = request, ahead
+        self._request, self._ahead, self._priority = request, ahead, os.getpriority(os.PRIO_PROCESS, 0)
         self._userns = identity_userns()
         self._own_pid_ns = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._outer_userns = os.readlink("/proc/self/ns/user")  # noqa: PTH115
-        self._pool: dict[str, list[Nursling]] = {}
+        self._pool: dict[str, list[Child]] = {}
         self._mounts = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
         self._mounts_changed = select.poll()
         self._mounts_changed.register(self._mounts, select.POLLPRI | select.POLLERR)
@@ -103,30 +104,31 @@ class ForkServer:
         """FDS: mount and network namespace of a sandbox to rejoin; none: a new one is wanted."""
         try:
             if fds:
-                baby = self._fork(load(text), -1, fds)
+                child = self._fork(load(text), -1, fds)
             else:
                 waiting = self._pool.get(text)
-                baby = waiting.pop(0) if waiting else self._new(text)
-            reply, its = wire.receive(baby.control)
+                child = waiting.pop(0) if waiting else self._new(text)
+            reply, its = wire.receive(child.control)
         except OSError as error:
             wire.send(self._request, {"error": str(error)})
             return False
         if reply is None or "error" in reply:
             wire.send(self._request, reply or {"error": "it died while it was built"})
-            baby.close()
+            child.close()
             return False
-        pidfd = os.pidfd_open(baby.pid)
-        out = [baby.control.fileno(), pidfd, *its, *([] if fds else [baby.store])]
+        pidfd = os.pidfd_open(child.pid)
+        out = [child.control.fileno(), pidfd, *its, *([] if fds else [child.store])]
         wire.send(self._request, reply, out)
         for fd in (pidfd, *its, *fds):
             os.close(fd)
-        baby.close()
+        child.close()
         return True
 
     def _build_ahead(self, text: str) -> None:
         waiting = self._pool.setdefault(text, [])
         while len(waiting) < self._ahead:
             waiting.append(self._new(text))
+            os.setpriority(os.PRIO_PROCESS, waiting[-1].pid, self._priority + AHEAD_NICE)  # the caller's command first
         while len(self._pool) > SPECS_KEPT:
             self._forget(next(iter(self._pool)))
 
@@ -138,14 +140,14 @@ class ForkServer:
             pass
 
     def _forget(self, text: str) -> None:
-        for baby in self._pool.pop(text):
-            baby.close()
+        for child in self._pool.pop(text):
+            child.close()
 
-    def _new(self, text: str) -> Nursling:
+    def _new(self, text: str) -> Child:
         spec = load(text)
         return self._fork(spec, k.new_tmpfs(spec.size), [])
 
-    def _fork(self, spec: Spec, store: int, rejoin: list[int]) -> Nursling:
+    def _fork(self, spec: Spec, store: int, rejoin: list[int]) -> Child:
         """Fork pid 1 of a new pid namespace; it builds the sandbox around itself."""
         ours, its = wire.pair()
         k.unshare(k.NEWPID)  # for children; one namespace for each needs the way back below
@@ -156,7 +158,7 @@ class ForkServer:
         finally:
             k.setns(self._own_pid_ns, k.NEWPID)
         its.close()
-        return Nursling(pid, ours, store)
+        return Child(pid, ours, store)
 
     def _become_init(self, control: socket.socket, spec: Spec, store: int, rejoin: list[int]) -> NoReturn:
         try:

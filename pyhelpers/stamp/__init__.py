@@ -1,5 +1,1 @@
 """Keeps shell and documents in step with Python: what contract.py and errors.py say is written there, or checked."""
-
-from pyhelpers.stamp.command import main
-
-__all__ = ["main"]

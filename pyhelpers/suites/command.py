@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pyhelpers.sandbox import Server, outside
+from pyhelpers.sandbox import SandboxError, Server, outside
 from pyhelpers.suites import junit, pool, report, runners
 from pyhelpers.suites.case import Case, FileReport
 
@@ -20,7 +20,7 @@ EXPECTED_SKIPS = "tests/expected-skips.txt"
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit 0 when every test passed, nothing outside changed and, under CI, no skip was unexpected."""
+    """Exit 0 when every test passed, nothing outside changed and, under CI, no skip was unexpected; 125: no sandbox."""
     parser = argparse.ArgumentParser(prog="flexkit test", description=__doc__)
     parser.add_argument("paths", nargs="*", default=["tests/unit", "tests/scripts", "tests/faults", "tests/hosts"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="files at a time")
@@ -33,14 +33,18 @@ def main(argv: Sequence[str]) -> int:
         console.print(f"flexkit test: {error}")
         return 2
     start = time.monotonic()
-    reports = _run(console, files, options.jobs)
+    try:
+        reports = _run(files, options.jobs)
+    except SandboxError as error:
+        console.print(f"flexkit test: {error}; `flexkit doctor` says what this machine can do")
+        return 125
     pool.remember(PROJECT, reports)
     junit.write(options.junit, reports)
     report.print_summary(console, reports, time.monotonic() - start)
     return 1 if any(one.count("failed") for one in reports) else 0
 
 
-def _run(console: Console, files: list[str], jobs: int) -> list[FileReport]:
+def _run(files: list[str], jobs: int) -> list[FileReport]:
     reports: list[FileReport] = []
     before = outside.Walk.take()
     with Server(jobs=jobs) as server:
