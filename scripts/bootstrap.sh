@@ -599,6 +599,12 @@ flexnode_sync() { flexnode_x sync -- "$@" 2>/dev/null || flexnode_x sync; }
 # flexnode_exists PATH: is there anything by that name, a dangling link included?
 flexnode_exists() { [ -e "$1" ] || [ -L "$1" ]; }
 
+# flexnode_looks_like_json FILE: does FILE begin as a config does, with `{`?
+flexnode_looks_like_json() {
+  IFS= read -r flexnode_lj_line 2>/dev/null <"$1" || [ -n "$flexnode_lj_line" ] || return
+  case ${flexnode_lj_line#"${flexnode_lj_line%%[! ]*}"} in '{'*) return 0 ;; *) return 1 ;; esac
+}
+
 # flexnode_is_clean_path PATH: absolute, not `/`, no `//`, `/.`, `/..` component, no trailing slash, no newline?
 flexnode_is_clean_path() {
   case $1 in
@@ -626,8 +632,11 @@ flexnode_sha256() {
 flexnode_locked() {
   flexnode_need flock util-linux || return
   case ${FLEXNODE_OPT_WAIT:-0} in
-    *[!0-9]*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
+    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
   esac
+  # Opening a fifo would wait for its reader.
+  [ ! -e "$FLEXNODE_LOCK" ] || [ -f "$FLEXNODE_LOCK" ] ||
+    flexnode_error E_LOCKED lock "$FLEXNODE_LOCK is not a regular file" 'remove it' || return
   # `true` first: a failing redirection of a compound command would print the shell's own words.
   { true >>"$FLEXNODE_LOCK"; } 2>/dev/null ||
     flexnode_error E_LOCKED lock "cannot open $FLEXNODE_LOCK" "make /run a writable directory" || return
@@ -988,6 +997,13 @@ flexnode_journal_check_record() {
   FLEXNODE_J_REASON="it names a path that is not ours: $3"
   case $3 in *"$FLEXNODE_NEWLINE"*) return 1 ;; esac
   case $FLEXNODE_J_KNOWN in *"$FLEXNODE_NEWLINE$3$FLEXNODE_NEWLINE"*) ;; *) return 1 ;; esac
+  [ "$1" = dir ] || return 0
+  FLEXNODE_J_REASON="it gives $3 a mode or owner that is none"
+  case $2,$4 in
+    [0-7][0-7][0-7][0-7],*[!0-9:]* | *,*:*:* | *,:* | *,*:) return 1 ;;
+    [0-7][0-7][0-7][0-7],*:*) ;;
+    *) return 1 ;;
+  esac
 }
 
 # flexnode_is_our_root ROOT: is ROOT the host root or the legacy root, as named or resolved?
@@ -1482,6 +1498,7 @@ flexnode_check_size() {
 # Prints E_STATE and returns its code.
 flexnode_open_staging() {
   FLEXNODE_MADE_STATE=''
+  FLEXNODE_STAGED_HERE=1
   flexnode_sweep_temporary
   flexnode_probe "$FLEXNODE_STATE_DIR" E_STATE staging || return
   if [ -d "$FLEXNODE_STATE_DIR" ]; then
@@ -1494,7 +1511,7 @@ flexnode_open_staging() {
 # flexnode_reopen_staging: empties or makes the staging directory in a state directory that is there. The mark that a
 # killed run of ours made the state directory is heeded, and stays until the journal says so.
 flexnode_reopen_staging() {
-  if [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]; then
+  if flexnode_is_state_marked; then
     FLEXNODE_MADE_STATE=1
     for flexnode_op_entry in "$FLEXNODE_STAGING_DIR"/* "$FLEXNODE_STAGING_DIR"/.[!.]* "$FLEXNODE_STAGING_DIR"/..?*; do
       [ "$flexnode_op_entry" = "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ] || ! flexnode_exists "$flexnode_op_entry" ||
@@ -1504,6 +1521,11 @@ flexnode_reopen_staging() {
   fi
   ! flexnode_exists "$FLEXNODE_STAGING_DIR" || flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
   flexnode_x mkdir -m 0700 -- "$FLEXNODE_STAGING_DIR"
+}
+
+# flexnode_is_state_marked: was the state directory made by a run of ours that never came to its journal?
+flexnode_is_state_marked() {
+  [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]
 }
 
 # flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename.
@@ -1520,9 +1542,13 @@ flexnode_make_state() {
 
 # flexnode_close_staging: removes the staging directory, whatever temporary name is left, and the state directory
 # when this run made it and nothing else came into it. May be called at any time, by a signal's trap too. Returns 0.
+# A run that has not opened it yet touches nothing: what is there is another run's.
 flexnode_close_staging() {
+  [ -n "${FLEXNODE_STAGED_HERE-}" ] || return 0
+  FLEXNODE_STAGED_HERE=
   flexnode_sweep_temporary
-  if [ -n "${FLEXNODE_MADE_STATE-}" ] && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
+  # The mark: a signal may come between the making and the note of it.
+  if { [ -n "${FLEXNODE_MADE_STATE-}" ] || flexnode_is_state_marked; } && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
     flexnode_x mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW" && flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
   elif flexnode_exists "$FLEXNODE_STAGING_DIR"; then
     flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
@@ -1747,8 +1773,10 @@ flexnode_find_member() {
 # `words`. Returns its status, 137 when it was killed for not answering.
 flexnode_ask() { flexnode_wait flexnode_run_agent "$@"; }
 flexnode_run_agent() {
-  exec timeout -s KILL "$FLEXNODE_CANDIDATE_TIMEOUT_S" "$@" \
-    >"$FLEXNODE_STAGING_DIR/answer" 2>"$FLEXNODE_STAGING_DIR/words"
+  {
+    exec timeout -s KILL "$FLEXNODE_CANDIDATE_TIMEOUT_S" "$@" \
+      >"$FLEXNODE_STAGING_DIR/answer" 2>"$FLEXNODE_STAGING_DIR/words"
+  } 2>/dev/null # the shell's own words when these cannot be opened
 }
 
 # flexnode_read_version: sets FLEXNODE_RESULT to the version in the answer to `version`; returns 1 when there is none.
@@ -1760,8 +1788,18 @@ flexnode_read_version() {
   [ -n "$FLEXNODE_RESULT" ]
 }
 
+# flexnode_staging_takes: does staging take another file? If it is full, what an agent answered says nothing about the
+# agent. Prints E_STATE and returns its code.
+flexnode_staging_takes() {
+  { printf '%4096s\n' ' ' >"$FLEXNODE_STAGING_DIR/full"; } 2>/dev/null &&
+    [ -e "$FLEXNODE_STAGING_DIR/words" ] && return
+  flexnode_mount_of "$FLEXNODE_STAGING_DIR"
+  flexnode_error E_STATE staging "no space is left: $FLEXNODE_RESULT" 'free some space'
+}
+
 # flexnode_agent_failed COMMAND STATUS: prints E_CANDIDATE, saying how the candidate failed, and returns its code.
 flexnode_agent_failed() {
+  flexnode_staging_takes || return
   flexnode_af_words=
   while IFS= read -r flexnode_af_line; do
     [ -z "$flexnode_af_line" ] || flexnode_af_words=$flexnode_af_line
@@ -2553,8 +2591,8 @@ USAGE
 
 # Reads the options and takes what may be secret out of the environment, before any effect and before any child.
 flexnode_bootstrap_options() { # OPTIONS…
-  flexnode_begin bootstrap flexnode_bootstrap_cleanup
   FLEXNODE_SO_FAR='' FLEXNODE_STAGED_HERE='' FLEXNODE_CONTINUES=''
+  flexnode_begin bootstrap flexnode_close_staging
   flexnode_config_take_credentials
   flexnode_parse_bootstrap "$@" || return
   flexnode_unset_twins
@@ -2572,7 +2610,7 @@ flexnode_bootstrap_check() {
     *[!a-z0-9,-]*) flexnode_error E_USAGE options '--ignore-preflight-errors takes ids of checks and commas' || return ;;
   esac
   case $FLEXNODE_OPT_WAIT in
-    *[!0-9]*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
+    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
   esac
   flexnode_config_check
 }
@@ -2603,6 +2641,13 @@ flexnode_bootstrap_needs() {
   if [ ! -d /run/systemd/system ] || ! flexnode_has systemctl; then
     flexnode_error E_NO_SYSTEMD platform 'systemd is not running here, and the agent is a systemd service'
   fi
+}
+
+# A config is replaced; another file, named by mistake, is not.
+flexnode_bootstrap_look_config() {
+  [ ! -f "$FLEXNODE_OPT_CONFIG_PATH" ] || [ ! -s "$FLEXNODE_OPT_CONFIG_PATH" ] ||
+    flexnode_looks_like_json "$FLEXNODE_OPT_CONFIG_PATH" ||
+    flexnode_error E_TARGET target "$FLEXNODE_OPT_CONFIG_PATH is there and is no config" 'name another --config-path'
 }
 
 # A deployment is in the way, unless it is from an attempt of ours that was not finished: that one is continued.
@@ -2745,20 +2790,13 @@ flexnode_bootstrap_place() {
 
 # With the upgrade lock held: everything but the start.
 flexnode_bootstrap_install() {
-  flexnode_bootstrap_look && flexnode_bootstrap_look_dir && flexnode_check_own_dirs || return
-  FLEXNODE_STAGED_HERE=1
+  flexnode_bootstrap_look && flexnode_bootstrap_look_dir && flexnode_bootstrap_look_config && flexnode_check_own_dirs || return
   FLEXNODE_CONFIG_STAGED=$FLEXNODE_STAGING_DIR/config.json
   flexnode_open_staging && flexnode_bootstrap_agent && flexnode_config_render "$FLEXNODE_CONFIG_STAGED" &&
     flexnode_bootstrap_preflight && flexnode_bootstrap_place
   set -- "$?"
-  flexnode_bootstrap_cleanup
+  flexnode_close_staging
   return "$1"
-}
-
-# Staging is another run's until this one has the lock.
-flexnode_bootstrap_cleanup() {
-  [ -z "$FLEXNODE_STAGED_HERE" ] || flexnode_close_staging
-  FLEXNODE_STAGED_HERE=
 }
 
 # The lock is free meanwhile: the agent's start takes it when it needs it.
@@ -2789,6 +2827,8 @@ flexnode_start_failed() { # CAUSE
 
 # One bootstrap at a time, its start included: to a second one, an unfinished first looks like one that was cut short.
 flexnode_bootstrap_alone() {
+  [ ! -e "$FLEXNODE_BOOTSTRAP_LOCK" ] || [ -f "$FLEXNODE_BOOTSTRAP_LOCK" ] ||
+    flexnode_error E_LOCKED lock "$FLEXNODE_BOOTSTRAP_LOCK is not a regular file" 'remove it' || return
   { true >>"$FLEXNODE_BOOTSTRAP_LOCK"; } 2>/dev/null ||
     flexnode_error E_LOCKED lock "cannot open $FLEXNODE_BOOTSTRAP_LOCK" 'make /run a writable directory' || return
   { flexnode_bootstrap_turn && flexnode_locked flexnode_bootstrap_install && flexnode_bootstrap_start; } \
@@ -2809,7 +2849,8 @@ flexnode_bootstrap_turn() {
 
 # --plan: the same rules and records, from what can be known without running, downloading or writing anything.
 flexnode_bootstrap_plan() {
-  flexnode_bootstrap_look && flexnode_bootstrap_look_dir && flexnode_check_own_dirs && flexnode_find_arch || return
+  flexnode_bootstrap_look && flexnode_bootstrap_look_dir && flexnode_bootstrap_look_config && flexnode_check_own_dirs &&
+    flexnode_find_arch || return
   FLEXNODE_LEGACY='' FLEXNODE_MADE_STATE='' FLEXNODE_PLACE=1 FLEXNODE_MAY_LINK=1
   FLEXNODE_VERSION=$FLEXNODE_WANT_VERSION
   FLEXNODE_STAGED='the agent' FLEXNODE_CONFIG_STAGED='the config'

@@ -463,6 +463,12 @@ flexnode_sync() { flexnode_x sync -- "$@" 2>/dev/null || flexnode_x sync; }
 # flexnode_exists PATH: is there anything by that name, a dangling link included?
 flexnode_exists() { [ -e "$1" ] || [ -L "$1" ]; }
 
+# flexnode_looks_like_json FILE: does FILE begin as a config does, with `{`?
+flexnode_looks_like_json() {
+  IFS= read -r flexnode_lj_line 2>/dev/null <"$1" || [ -n "$flexnode_lj_line" ] || return
+  case ${flexnode_lj_line#"${flexnode_lj_line%%[! ]*}"} in '{'*) return 0 ;; *) return 1 ;; esac
+}
+
 # flexnode_is_clean_path PATH: absolute, not `/`, no `//`, `/.`, `/..` component, no trailing slash, no newline?
 flexnode_is_clean_path() {
   case $1 in
@@ -489,8 +495,11 @@ flexnode_sha256() {
 flexnode_locked() {
   flexnode_need flock util-linux || return
   case ${FLEXNODE_OPT_WAIT:-0} in
-    *[!0-9]*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
+    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
   esac
+  # Opening a fifo would wait for its reader.
+  [ ! -e "$FLEXNODE_LOCK" ] || [ -f "$FLEXNODE_LOCK" ] ||
+    flexnode_error E_LOCKED lock "$FLEXNODE_LOCK is not a regular file" 'remove it' || return
   # `true` first: a failing redirection of a compound command would print the shell's own words.
   { true >>"$FLEXNODE_LOCK"; } 2>/dev/null ||
     flexnode_error E_LOCKED lock "cannot open $FLEXNODE_LOCK" "make /run a writable directory" || return
@@ -849,6 +858,13 @@ flexnode_journal_check_record() {
   FLEXNODE_J_REASON="it names a path that is not ours: $3"
   case $3 in *"$FLEXNODE_NEWLINE"*) return 1 ;; esac
   case $FLEXNODE_J_KNOWN in *"$FLEXNODE_NEWLINE$3$FLEXNODE_NEWLINE"*) ;; *) return 1 ;; esac
+  [ "$1" = dir ] || return 0
+  FLEXNODE_J_REASON="it gives $3 a mode or owner that is none"
+  case $2,$4 in
+    [0-7][0-7][0-7][0-7],*[!0-9:]* | *,*:*:* | *,:* | *,*:) return 1 ;;
+    [0-7][0-7][0-7][0-7],*:*) ;;
+    *) return 1 ;;
+  esac
 }
 
 # flexnode_is_our_root ROOT: is ROOT the host root or the legacy root, as named or resolved?
@@ -1340,6 +1356,7 @@ flexnode_check_size() {
 # Prints E_STATE and returns its code.
 flexnode_open_staging() {
   FLEXNODE_MADE_STATE=''
+  FLEXNODE_STAGED_HERE=1
   flexnode_sweep_temporary
   flexnode_probe "$FLEXNODE_STATE_DIR" E_STATE staging || return
   if [ -d "$FLEXNODE_STATE_DIR" ]; then
@@ -1352,7 +1369,7 @@ flexnode_open_staging() {
 # flexnode_reopen_staging: empties or makes the staging directory in a state directory that is there. The mark that a
 # killed run of ours made the state directory is heeded, and stays until the journal says so.
 flexnode_reopen_staging() {
-  if [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]; then
+  if flexnode_is_state_marked; then
     FLEXNODE_MADE_STATE=1
     for flexnode_op_entry in "$FLEXNODE_STAGING_DIR"/* "$FLEXNODE_STAGING_DIR"/.[!.]* "$FLEXNODE_STAGING_DIR"/..?*; do
       [ "$flexnode_op_entry" = "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ] || ! flexnode_exists "$flexnode_op_entry" ||
@@ -1362,6 +1379,11 @@ flexnode_reopen_staging() {
   fi
   ! flexnode_exists "$FLEXNODE_STAGING_DIR" || flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
   flexnode_x mkdir -m 0700 -- "$FLEXNODE_STAGING_DIR"
+}
+
+# flexnode_is_state_marked: was the state directory made by a run of ours that never came to its journal?
+flexnode_is_state_marked() {
+  [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]
 }
 
 # flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename.
@@ -1378,9 +1400,13 @@ flexnode_make_state() {
 
 # flexnode_close_staging: removes the staging directory, whatever temporary name is left, and the state directory
 # when this run made it and nothing else came into it. May be called at any time, by a signal's trap too. Returns 0.
+# A run that has not opened it yet touches nothing: what is there is another run's.
 flexnode_close_staging() {
+  [ -n "${FLEXNODE_STAGED_HERE-}" ] || return 0
+  FLEXNODE_STAGED_HERE=
   flexnode_sweep_temporary
-  if [ -n "${FLEXNODE_MADE_STATE-}" ] && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
+  # The mark: a signal may come between the making and the note of it.
+  if { [ -n "${FLEXNODE_MADE_STATE-}" ] || flexnode_is_state_marked; } && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
     flexnode_x mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW" && flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
   elif flexnode_exists "$FLEXNODE_STAGING_DIR"; then
     flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
@@ -1605,8 +1631,10 @@ flexnode_find_member() {
 # `words`. Returns its status, 137 when it was killed for not answering.
 flexnode_ask() { flexnode_wait flexnode_run_agent "$@"; }
 flexnode_run_agent() {
-  exec timeout -s KILL "$FLEXNODE_CANDIDATE_TIMEOUT_S" "$@" \
-    >"$FLEXNODE_STAGING_DIR/answer" 2>"$FLEXNODE_STAGING_DIR/words"
+  {
+    exec timeout -s KILL "$FLEXNODE_CANDIDATE_TIMEOUT_S" "$@" \
+      >"$FLEXNODE_STAGING_DIR/answer" 2>"$FLEXNODE_STAGING_DIR/words"
+  } 2>/dev/null # the shell's own words when these cannot be opened
 }
 
 # flexnode_read_version: sets FLEXNODE_RESULT to the version in the answer to `version`; returns 1 when there is none.
@@ -1618,8 +1646,18 @@ flexnode_read_version() {
   [ -n "$FLEXNODE_RESULT" ]
 }
 
+# flexnode_staging_takes: does staging take another file? If it is full, what an agent answered says nothing about the
+# agent. Prints E_STATE and returns its code.
+flexnode_staging_takes() {
+  { printf '%4096s\n' ' ' >"$FLEXNODE_STAGING_DIR/full"; } 2>/dev/null &&
+    [ -e "$FLEXNODE_STAGING_DIR/words" ] && return
+  flexnode_mount_of "$FLEXNODE_STAGING_DIR"
+  flexnode_error E_STATE staging "no space is left: $FLEXNODE_RESULT" 'free some space'
+}
+
 # flexnode_agent_failed COMMAND STATUS: prints E_CANDIDATE, saying how the candidate failed, and returns its code.
 flexnode_agent_failed() {
+  flexnode_staging_takes || return
   flexnode_af_words=
   while IFS= read -r flexnode_af_line; do
     [ -z "$flexnode_af_line" ] || flexnode_af_words=$flexnode_af_line
@@ -1966,6 +2004,7 @@ flexnode_install_plan() {
 }
 
 flexnode_main() {
+  FLEXNODE_STAGED_HERE=
   flexnode_begin install flexnode_close_staging
   flexnode_parse_install "$@" || return
   if [ -n "$FLEXNODE_OPT_HELP" ]; then

@@ -448,6 +448,12 @@ flexnode_sync() { flexnode_x sync -- "$@" 2>/dev/null || flexnode_x sync; }
 # flexnode_exists PATH: is there anything by that name, a dangling link included?
 flexnode_exists() { [ -e "$1" ] || [ -L "$1" ]; }
 
+# flexnode_looks_like_json FILE: does FILE begin as a config does, with `{`?
+flexnode_looks_like_json() {
+  IFS= read -r flexnode_lj_line 2>/dev/null <"$1" || [ -n "$flexnode_lj_line" ] || return
+  case ${flexnode_lj_line#"${flexnode_lj_line%%[! ]*}"} in '{'*) return 0 ;; *) return 1 ;; esac
+}
+
 # flexnode_is_clean_path PATH: absolute, not `/`, no `//`, `/.`, `/..` component, no trailing slash, no newline?
 flexnode_is_clean_path() {
   case $1 in
@@ -475,8 +481,11 @@ flexnode_sha256() {
 flexnode_locked() {
   flexnode_need flock util-linux || return
   case ${FLEXNODE_OPT_WAIT:-0} in
-    *[!0-9]*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
+    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
   esac
+  # Opening a fifo would wait for its reader.
+  [ ! -e "$FLEXNODE_LOCK" ] || [ -f "$FLEXNODE_LOCK" ] ||
+    flexnode_error E_LOCKED lock "$FLEXNODE_LOCK is not a regular file" 'remove it' || return
   # `true` first: a failing redirection of a compound command would print the shell's own words.
   { true >>"$FLEXNODE_LOCK"; } 2>/dev/null ||
     flexnode_error E_LOCKED lock "cannot open $FLEXNODE_LOCK" "make /run a writable directory" || return
@@ -837,6 +846,13 @@ flexnode_journal_check_record() {
   FLEXNODE_J_REASON="it names a path that is not ours: $3"
   case $3 in *"$FLEXNODE_NEWLINE"*) return 1 ;; esac
   case $FLEXNODE_J_KNOWN in *"$FLEXNODE_NEWLINE$3$FLEXNODE_NEWLINE"*) ;; *) return 1 ;; esac
+  [ "$1" = dir ] || return 0
+  FLEXNODE_J_REASON="it gives $3 a mode or owner that is none"
+  case $2,$4 in
+    [0-7][0-7][0-7][0-7],*[!0-9:]* | *,*:*:* | *,:* | *,*:) return 1 ;;
+    [0-7][0-7][0-7][0-7],*:*) ;;
+    *) return 1 ;;
+  esac
 }
 
 # flexnode_is_our_root ROOT: is ROOT the host root or the legacy root, as named or resolved?
@@ -1550,6 +1566,8 @@ flexnode_is_own_log_dir() {
     "$FLEXNODE_LOG_DIR" "$FLEXNODE_UNIT_DIR" "${FLEXNODE_J_CONFIG:-$FLEXNODE_CONFIG_PATH}" /usr/bin /var/log/journal; do
     case $flexnode_ow_path/ in "$1"/*) return 1 ;; esac
   done
+  case $1 in /*/*) ;; *) return 1 ;; esac
+  case $1 in /home/*/* | /var/log/* | /var/*/*) ;; /home/* | /var/*) return 1 ;; esac # not somebody's home, /var/cache, …
   case $1 in /bin/* | /boot/* | /dev/* | /etc/* | /lib*/* | /proc/* | /sbin/* | /sys/* | /usr/*) return 1 ;; esac
   ! flexnode_is_listed "$1" "$FLEXNODE_WAS_ABSENT" || return 0
   case $1 in
@@ -1865,7 +1883,7 @@ flexnode_plan_data() {
     flexnode_da_config=${flexnode_da_rest%%"$FLEXNODE_NEWLINE"*}
     case $flexnode_da_config in
       "$FLEXNODE_CONFIG_DIR"/*) ;; # goes with the directory
-      *) [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] || flexnode_go "$flexnode_da_config" ;;
+      *) [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] || flexnode_plan_config "$flexnode_da_config" ;;
     esac
     flexnode_da_rest=${flexnode_da_rest#*"$FLEXNODE_NEWLINE"}
   done
@@ -1878,6 +1896,15 @@ flexnode_plan_data() {
     flexnode_plan_tree "${flexnode_da_rest%%"$FLEXNODE_NEWLINE"*}"
     flexnode_da_rest=${flexnode_da_rest#*"$FLEXNODE_NEWLINE"}
   done
+}
+
+# flexnode_plan_config FILE: a config that the journal names can be anywhere, so its content must be that of a config.
+flexnode_plan_config() {
+  if ! flexnode_is_on_network "$1" && [ -f "$1" ] && ! flexnode_looks_like_json "$1"; then
+    flexnode_emit keep - "$1" 'the journal names it as the config, but it is something else'
+  else
+    flexnode_go "$1"
+  fi
 }
 
 # flexnode_plan_tree DIR: a directory of ours goes; one that was there before us is emptied and put back as it was.

@@ -9,6 +9,7 @@
 # Prints E_STATE and returns its code.
 flexnode_open_staging() {
   FLEXNODE_MADE_STATE=''
+  FLEXNODE_STAGED_HERE=1
   flexnode_sweep_temporary
   flexnode_probe "$FLEXNODE_STATE_DIR" E_STATE staging || return
   if [ -d "$FLEXNODE_STATE_DIR" ]; then
@@ -21,7 +22,7 @@ flexnode_open_staging() {
 # flexnode_reopen_staging: empties or makes the staging directory in a state directory that is there. The mark that a
 # killed run of ours made the state directory is heeded, and stays until the journal says so.
 flexnode_reopen_staging() {
-  if [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]; then
+  if flexnode_is_state_marked; then
     FLEXNODE_MADE_STATE=1
     for flexnode_op_entry in "$FLEXNODE_STAGING_DIR"/* "$FLEXNODE_STAGING_DIR"/.[!.]* "$FLEXNODE_STAGING_DIR"/..?*; do
       [ "$flexnode_op_entry" = "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ] || ! flexnode_exists "$flexnode_op_entry" ||
@@ -31,6 +32,11 @@ flexnode_reopen_staging() {
   fi
   ! flexnode_exists "$FLEXNODE_STAGING_DIR" || flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
   flexnode_x mkdir -m 0700 -- "$FLEXNODE_STAGING_DIR"
+}
+
+# flexnode_is_state_marked: was the state directory made by a run of ours that never came to its journal?
+flexnode_is_state_marked() {
+  [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]
 }
 
 # flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename.
@@ -47,9 +53,13 @@ flexnode_make_state() {
 
 # flexnode_close_staging: removes the staging directory, whatever temporary name is left, and the state directory
 # when this run made it and nothing else came into it. May be called at any time, by a signal's trap too. Returns 0.
+# A run that has not opened it yet touches nothing: what is there is another run's.
 flexnode_close_staging() {
+  [ -n "${FLEXNODE_STAGED_HERE-}" ] || return 0
+  FLEXNODE_STAGED_HERE=
   flexnode_sweep_temporary
-  if [ -n "${FLEXNODE_MADE_STATE-}" ] && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
+  # The mark: a signal may come between the making and the note of it.
+  if { [ -n "${FLEXNODE_MADE_STATE-}" ] || flexnode_is_state_marked; } && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
     flexnode_x mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW" && flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
   elif flexnode_exists "$FLEXNODE_STAGING_DIR"; then
     flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"

@@ -6,8 +6,10 @@
 # `words`. Returns its status, 137 when it was killed for not answering.
 flexnode_ask() { flexnode_wait flexnode_run_agent "$@"; }
 flexnode_run_agent() {
-  exec timeout -s KILL "$FLEXNODE_CANDIDATE_TIMEOUT_S" "$@" \
-    >"$FLEXNODE_STAGING_DIR/answer" 2>"$FLEXNODE_STAGING_DIR/words"
+  {
+    exec timeout -s KILL "$FLEXNODE_CANDIDATE_TIMEOUT_S" "$@" \
+      >"$FLEXNODE_STAGING_DIR/answer" 2>"$FLEXNODE_STAGING_DIR/words"
+  } 2>/dev/null # the shell's own words when these cannot be opened
 }
 
 # flexnode_read_version: sets FLEXNODE_RESULT to the version in the answer to `version`; returns 1 when there is none.
@@ -19,8 +21,18 @@ flexnode_read_version() {
   [ -n "$FLEXNODE_RESULT" ]
 }
 
+# flexnode_staging_takes: does staging take another file? If it is full, what an agent answered says nothing about the
+# agent. Prints E_STATE and returns its code.
+flexnode_staging_takes() {
+  { printf '%4096s\n' ' ' >"$FLEXNODE_STAGING_DIR/full"; } 2>/dev/null &&
+    [ -e "$FLEXNODE_STAGING_DIR/words" ] && return
+  flexnode_mount_of "$FLEXNODE_STAGING_DIR"
+  flexnode_error E_STATE staging "no space is left: $FLEXNODE_RESULT" 'free some space'
+}
+
 # flexnode_agent_failed COMMAND STATUS: prints E_CANDIDATE, saying how the candidate failed, and returns its code.
 flexnode_agent_failed() {
+  flexnode_staging_takes || return
   flexnode_af_words=
   while IFS= read -r flexnode_af_line; do
     [ -z "$flexnode_af_line" ] || flexnode_af_words=$flexnode_af_line

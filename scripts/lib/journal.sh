@@ -166,6 +166,13 @@ flexnode_journal_check_record() {
   FLEXNODE_J_REASON="it names a path that is not ours: $3"
   case $3 in *"$FLEXNODE_NEWLINE"*) return 1 ;; esac
   case $FLEXNODE_J_KNOWN in *"$FLEXNODE_NEWLINE$3$FLEXNODE_NEWLINE"*) ;; *) return 1 ;; esac
+  [ "$1" = dir ] || return 0
+  FLEXNODE_J_REASON="it gives $3 a mode or owner that is none"
+  case $2,$4 in
+    [0-7][0-7][0-7][0-7],*[!0-9:]* | *,*:*:* | *,:* | *,*:) return 1 ;;
+    [0-7][0-7][0-7][0-7],*:*) ;;
+    *) return 1 ;;
+  esac
 }
 
 # flexnode_is_our_root ROOT: is ROOT the host root or the legacy root, as named or resolved?

@@ -8,8 +8,11 @@
 flexnode_locked() {
   flexnode_need flock util-linux || return
   case ${FLEXNODE_OPT_WAIT:-0} in
-    *[!0-9]*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
+    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
   esac
+  # Opening a fifo would wait for its reader.
+  [ ! -e "$FLEXNODE_LOCK" ] || [ -f "$FLEXNODE_LOCK" ] ||
+    flexnode_error E_LOCKED lock "$FLEXNODE_LOCK is not a regular file" 'remove it' || return
   # `true` first: a failing redirection of a compound command would print the shell's own words.
   { true >>"$FLEXNODE_LOCK"; } 2>/dev/null ||
     flexnode_error E_LOCKED lock "cannot open $FLEXNODE_LOCK" "make /run a writable directory" || return

@@ -179,7 +179,7 @@ flexnode_plan_data() {
     flexnode_da_config=${flexnode_da_rest%%"$FLEXNODE_NEWLINE"*}
     case $flexnode_da_config in
       "$FLEXNODE_CONFIG_DIR"/*) ;; # goes with the directory
-      *) [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] || flexnode_go "$flexnode_da_config" ;;
+      *) [ -n "$FLEXNODE_OPT_KEEP_CONFIG" ] || flexnode_plan_config "$flexnode_da_config" ;;
     esac
     flexnode_da_rest=${flexnode_da_rest#*"$FLEXNODE_NEWLINE"}
   done
@@ -192,6 +192,15 @@ flexnode_plan_data() {
     flexnode_plan_tree "${flexnode_da_rest%%"$FLEXNODE_NEWLINE"*}"
     flexnode_da_rest=${flexnode_da_rest#*"$FLEXNODE_NEWLINE"}
   done
+}
+
+# flexnode_plan_config FILE: a config that the journal names can be anywhere, so its content must be that of a config.
+flexnode_plan_config() {
+  if ! flexnode_is_on_network "$1" && [ -f "$1" ] && ! flexnode_looks_like_json "$1"; then
+    flexnode_emit keep - "$1" 'the journal names it as the config, but it is something else'
+  else
+    flexnode_go "$1"
+  fi
 }
 
 # flexnode_plan_tree DIR: a directory of ours goes; one that was there before us is emptied and put back as it was.

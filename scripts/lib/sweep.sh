@@ -126,6 +126,8 @@ flexnode_is_own_log_dir() {
     "$FLEXNODE_LOG_DIR" "$FLEXNODE_UNIT_DIR" "${FLEXNODE_J_CONFIG:-$FLEXNODE_CONFIG_PATH}" /usr/bin /var/log/journal; do
     case $flexnode_ow_path/ in "$1"/*) return 1 ;; esac
   done
+  case $1 in /*/*) ;; *) return 1 ;; esac
+  case $1 in /home/*/* | /var/log/* | /var/*/*) ;; /home/* | /var/*) return 1 ;; esac # not somebody's home, /var/cache, …
   case $1 in /bin/* | /boot/* | /dev/* | /etc/* | /lib*/* | /proc/* | /sbin/* | /sys/* | /usr/*) return 1 ;; esac
   ! flexnode_is_listed "$1" "$FLEXNODE_WAS_ABSENT" || return 0
   case $1 in

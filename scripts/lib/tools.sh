@@ -105,6 +105,12 @@ flexnode_sync() { flexnode_x sync -- "$@" 2>/dev/null || flexnode_x sync; }
 # flexnode_exists PATH: is there anything by that name, a dangling link included?
 flexnode_exists() { [ -e "$1" ] || [ -L "$1" ]; }
 
+# flexnode_looks_like_json FILE: does FILE begin as a config does, with `{`?
+flexnode_looks_like_json() {
+  IFS= read -r flexnode_lj_line 2>/dev/null <"$1" || [ -n "$flexnode_lj_line" ] || return
+  case ${flexnode_lj_line#"${flexnode_lj_line%%[! ]*}"} in '{'*) return 0 ;; *) return 1 ;; esac
+}
+
 # flexnode_is_clean_path PATH: absolute, not `/`, no `//`, `/.`, `/..` component, no trailing slash, no newline?
 flexnode_is_clean_path() {
   case $1 in

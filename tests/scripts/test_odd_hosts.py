@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pyhelpers.sandbox import Box
@@ -122,3 +124,76 @@ def test_a_foreign_directory_by_a_temporary_name_is_one_line(host: Uninstall) ->
     host.sh("mkdir /opt/.flexnode-probe")
     result = host.box.run(["sh", INSTALL, "--binary", "/tmp/agent"])
     assert (result.code, result.stderr.count("\n")) == (7, 1), result
+
+
+@pytest.mark.parametrize("config", ["/etc/passwd", "/srv/mine"])
+def test_a_journal_cannot_have_a_file_removed_that_is_no_config(host: Uninstall, config: str) -> None:
+    host.put("/srv/mine", b"mine\n")
+    before = host.diff()
+    host.put_journal(config=config)
+    assert f"kept {config}" in host.run("--yes").stderr
+    assert host.diff() == before
+
+
+@pytest.mark.parametrize("directory", ["/home", "/srv", "/home/somebody", "/var/cache"])
+def test_a_journal_cannot_have_a_directory_of_the_host_removed_as_logs(host: Uninstall, directory: str) -> None:
+    host.put(f"{directory}/mine")
+    before = host.diff()
+    host.put_journal(f"before|absent|-|{directory}|-", logdir=directory)
+    assert f"kept {directory}" in host.run("--yes").stderr
+    assert host.diff() == before
+
+
+@pytest.mark.parametrize("record", ["dir|-R 777|/etc|0:0", "dir|9999|/etc|0:0", "dir|0755|/etc|-R", "dir|0755|/etc|0:"])
+def test_a_journal_with_a_mode_or_owner_that_is_none_is_not_obeyed(host: Uninstall, record: str) -> None:
+    host.put_journal(f"before|{record}")
+    result = host.run("--yes")
+    assert "a mode or owner that is none" in result.stderr
+    assert host.diff() == []
+
+
+@pytest.mark.parametrize("limit", ["size=4k", "nr_inodes=3"])
+def test_a_full_state_directory_is_not_taken_for_a_bad_agent(host: Uninstall, limit: str) -> None:
+    install = f"mkdir {STATE}; mount -t tmpfs -o {limit} full {STATE}; sh {INSTALL_QUICK}"
+    result = host.box.run(["sh", "-c", install])
+    assert (result.code, result.stderr.count("\n"), "[E_STATE]" in result.stderr) == (7, 1, True), result
+
+
+@pytest.mark.parametrize("script", [INSTALL_QUICK, f"{UNINSTALL} --yes"])
+def test_a_lock_that_is_a_fifo_is_refused_at_once(host: Uninstall, script: str) -> None:
+    host.install()
+    host.sh("rm -f /run/aks-flex-node-agent-upgrade.lock; mkfifo /run/aks-flex-node-agent-upgrade.lock")
+    result = host.box.run(["sh", "-c", f"sh {script}"], timeout=10)
+    assert (result.code, "is not a regular file" in result.stderr) == (8, True), result
+
+
+def test_a_wait_that_no_shell_can_count_is_refused(host: Uninstall) -> None:
+    result = host.box.run(["sh", "-c", f"sh {INSTALL_QUICK} --wait 99999999999999999999"])
+    assert (result.code, result.stderr.count("\n")) == (2, 1), result
+
+
+@pytest.mark.parametrize("signal", ["INT", "TERM", "HUP"])
+def test_a_run_that_waits_for_the_lock_leaves_the_other_runs_staging_alone(host: Uninstall, signal: str) -> None:
+    host.sh(f"mkdir -p {STATE}/staging; touch {STATE}/staging/theirs")
+    waiting = (
+        f"exec 7>>/run/aks-flex-node-agent-upgrade.lock; flock 7\n"
+        f"env --default-signal={signal} sh {INSTALL_QUICK} --wait 20 2>/tmp/words 7>&- & waiter=$!\n"
+        f"until grep -q waiting /tmp/words; do :; done; kill -{signal} $waiter; wait $waiter"
+    )
+    assert host.box.run(["sh", "-c", waiting]).code > 128
+    assert host.exists(f"{STATE}/staging/theirs")
+
+
+def test_a_signal_between_making_the_state_directory_and_noting_it_leaves_nothing(host: Uninstall) -> None:
+    made = 'mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR"\n}'
+    script = Path(INSTALL).read_text()
+    assert script.count(made) == 1
+    host.box.write("/tmp/i.sh", script.replace(made, made[:-2] + " && kill -TERM $$\n}").encode(), 0o755)
+    assert host.box.run(["dash", "/tmp/i.sh", "--binary", "/tmp/agent"]).code == 143
+    assert host.diff() == ["added    /run/aks-flex-node-agent-upgrade.lock (file 0600 0:0)"]
+
+
+def test_bootstrap_writes_its_config_over_no_other_file(host: Uninstall) -> None:
+    script = str(Path(INSTALL).with_name("bootstrap.sh"))
+    result = host.box.run(["sh", script, "--plan", "--base-config", "/tmp/base", "--config-path", "/etc/passwd"])
+    assert (result.code, "/etc/passwd is there and is no config" in result.stderr) == (7, True), result

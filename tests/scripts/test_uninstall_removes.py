@@ -233,14 +233,14 @@ def test_a_configured_log_directory_of_our_name_goes_without_a_journal(host: Uni
 
 
 def test_a_config_elsewhere_goes_with_the_directory_made_for_it(host: Uninstall) -> None:
-    host.put("/srv/conf/node.json")
+    host.put("/srv/conf/node.json", b"{}")
     host.put_journal("before|absent|-|/srv/conf|-", config="/srv/conf/node.json")
     host.run("--yes")
     assert host.diff() == []
 
 
 def test_a_config_elsewhere_leaves_a_directory_with_other_files(host: Uninstall) -> None:
-    host.put("/srv/conf/node.json")
+    host.put("/srv/conf/node.json", b"{}")
     host.put("/srv/conf/other")
     host.put_journal("before|absent|-|/srv/conf|-", config="/srv/conf/node.json")
     host.run("--yes")
