@@ -7,6 +7,7 @@ was asked for once it keeps sandboxes built ahead; they are thrown away when the
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import select
@@ -108,6 +109,7 @@ class ForkServer:
             else:
                 waiting = self._pool.get(text)
                 child = waiting.pop(0) if waiting else self._new(text)
+                os.setpriority(os.PRIO_PROCESS, child.pid, self._priority)
             reply, its = wire.receive(child.control)
         except OSError as error:
             wire.send(self._request, {"error": str(error)})
@@ -125,10 +127,12 @@ class ForkServer:
         return True
 
     def _build_ahead(self, text: str) -> None:
+        """At a lower priority, until they are asked for: the caller's command goes first."""
         waiting = self._pool.setdefault(text, [])
-        while len(waiting) < self._ahead:
-            waiting.append(self._new(text))
-            os.setpriority(os.PRIO_PROCESS, waiting[-1].pid, self._priority + AHEAD_NICE)  # the caller's command first
+        with contextlib.suppress(OSError):  # what hinders it will be told to the next who asks
+            while len(waiting) < self._ahead:
+                waiting.append(self._new(text))
+                os.setpriority(os.PRIO_PROCESS, waiting[-1].pid, self._priority + AHEAD_NICE)
         while len(self._pool) > SPECS_KEPT:
             self._forget(next(iter(self._pool)))
 
