@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
 import sys
@@ -140,5 +139,4 @@ def _spawn(request: int, jobs: int) -> int:
 def _close_retired(retired: queue.SimpleQueue[Sequence[int] | None]) -> None:
     while (fds := retired.get()) is not None:
         for fd in fds:
-            with contextlib.suppress(OSError):
-                os.close(fd)
+            os.close(fd)
