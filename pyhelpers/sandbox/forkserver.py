@@ -23,7 +23,6 @@ from pyhelpers.sandbox.spec import Spec, load
 IDENTITY = "0 0 4294967295\n"
 SPECS_KEPT = 4
 FAILED = 125
-AHEAD_NICE = 10
 
 
 class Child(NamedTuple):
@@ -81,7 +80,7 @@ class ForkServer:
     """The loop: take a request, answer with a finished sandbox, build the next one while the caller works."""
 
     def __init__(self, request: socket.socket, ahead: int) -> None:
-        self._request, self._ahead, self._priority = request, ahead, os.getpriority(os.PRIO_PROCESS, 0)
+        self._request, self._ahead = request, ahead
         self._userns = identity_userns()
         self._own_pid_ns = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._outer_userns = os.readlink("/proc/self/ns/user")  # noqa: PTH115
@@ -109,7 +108,6 @@ class ForkServer:
             else:
                 waiting = self._pool.get(text)
                 child = waiting.pop(0) if waiting else self._new(text)
-                os.setpriority(os.PRIO_PROCESS, child.pid, self._priority)
             reply, its = wire.receive(child.control)
         except OSError as error:
             wire.send(self._request, {"error": str(error)})
@@ -127,12 +125,10 @@ class ForkServer:
         return True
 
     def _build_ahead(self, text: str) -> None:
-        """At a lower priority, until they are asked for: the caller's command goes first."""
         waiting = self._pool.setdefault(text, [])
         with contextlib.suppress(OSError):  # what hinders it will be told to the next who asks
             while len(waiting) < self._ahead:
                 waiting.append(self._new(text))
-                os.setpriority(os.PRIO_PROCESS, waiting[-1].pid, self._priority + AHEAD_NICE)
         while len(self._pool) > SPECS_KEPT:
             self._forget(next(iter(self._pool)))
 

@@ -178,8 +178,3 @@ def test_a_closed_server_says_so() -> None:
     with pytest.raises(SandboxError, match="closed"):
         closed.run(["true"])
     assert kept.read("/etc/x") == b"x\n"
-
-
-def test_a_command_runs_at_the_priority_of_the_caller(server: Server) -> None:
-    priorities = {server.run(["nice"]).stdout for _ in range(6)}  # more than are built ahead
-    assert priorities == {f"{os.getpriority(os.PRIO_PROCESS, 0)}\n"}
