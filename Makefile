@@ -3,7 +3,6 @@
 SHELL := /bin/sh
 VENV := .venv
 FLEXKIT := $(VENV)/bin/flexkit
-export PYTHONDONTWRITEBYTECODE := 1
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16

@@ -12,6 +12,7 @@ from tests.scripts.uninstall import AGENT, CONFIG, LOGS, ROOT, STATE, UNINSTALL,
 
 SHELLS = {"dash": ["dash"], "bash": ["bash"], "posix": ["bash", "--posix"], "ash": ["busybox", "ash"]}
 LOCK = "/run/aks-flex-node-agent-upgrade.lock"
+ALONE = "/run/aks-flex-node-bootstrap.lock"
 
 
 @pytest.fixture
@@ -113,7 +114,33 @@ def test_a_held_lock_stops_it_before_any_effect(host: Uninstall) -> None:
     held = host.box.run(["flock", LOCK, "sh", UNINSTALL, "--yes"])
     assert held.code == 8
     assert "[E_LOCKED]" in held.stderr
-    assert [c for c in host.diff() if LOCK not in c] == before
+    assert [c for c in host.diff() if ".lock" not in c] == before
+
+
+@pytest.mark.parametrize("lock", [LOCK, ALONE])
+def test_a_lock_that_another_run_holds_is_named(host: Uninstall, lock: str) -> None:
+    held = host.box.run(["flock", lock, "sh", UNINSTALL, "--yes"])
+    assert (held.code, host.resets()) == (8, [])
+    assert f"holds {lock}; " in held.stderr
+
+
+def test_during_the_reset_another_uninstall_is_refused_and_told_which_run_it_is(host: Uninstall) -> None:
+    host.put("/tmp/second", f"sh {UNINSTALL} --yes 2>/tmp/words; echo $? >/tmp/status".encode())
+    host.sh(f"sed -i 's,^  reset).*,  reset) echo reset >>/tmp/agent.log; sh /tmp/second ;;,' {ROOT}/bin/aks-flex-node")
+    host.run("--yes")
+    assert (host.sh("cat /tmp/status"), host.resets(), host.diff()) == ("8\n", ["reset"], [])
+    assert re.search(rf"another uninstall \(process \d+\) holds {ALONE}; .*\[E_LOCKED\]", host.sh("cat /tmp/words"))
+
+
+def test_an_uninstall_that_waited_for_another_finds_nothing_left(host: Uninstall) -> None:
+    host.sh("mkfifo /tmp/go")
+    wait = f"sh {UNINSTALL} --yes --wait 20 2>&1 | while read l; do echo $l; case $l in *waiting*) echo >/tmp/go ;; esac; done"
+    host.put("/tmp/second", f"({wait}; echo ended) >/tmp/words 2>&1 &\nread line </tmp/go".encode())
+    host.sh(f"sed -i 's,^  reset).*,  reset) echo reset >>/tmp/agent.log; sh /tmp/second ;;,' {ROOT}/bin/aks-flex-node")
+    host.run("--yes")
+    host.sh("until grep -q ended /tmp/words; do sleep 0.05; done")
+    assert "warning" not in host.sh("cat /tmp/words")
+    assert (host.resets(), host.diff()) == (["reset"], [])
 
 
 def test_with_wait_it_waits_for_the_lock(host: Uninstall) -> None:
