@@ -37,7 +37,7 @@ START_ATTEMPT = "/var/lib/aks-flex-node/start-attempt"  # there while a start of
 LOG_DIR = "/var/log/aks-flex-node"
 LIBRARY_CONFIG_DIR = "/etc/unbounded"  # kube/, agent/
 LOCK = "/run/aks-flex-node-agent-upgrade.lock"
-BOOTSTRAP_LOCK = "/run/aks-flex-node-bootstrap.lock"  # held by bootstrap.sh from the first look to the last word
+BOOTSTRAP_LOCK = "/run/aks-flex-node-bootstrap.lock"  # bootstrap.sh, uninstall.sh: from first look to last word
 # Every temporary name outside STAGING_DIR (a new file before its rename, a link, a probe), whoever makes it, starts
 # with this. After a kill uninstall removes the `.flexnode-*` entries of the directories that the toolkit writes to.
 TEMP_PREFIX = ".flexnode-"

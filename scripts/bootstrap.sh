@@ -547,7 +547,7 @@ flexnode_stopped() {
   exit "$2"
 }
 
-# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (bootstrap.sh holds one more
+# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (alone.sh's is
 # on descriptor 8). Returns its status.
 flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a caller, and no second process
 
@@ -630,10 +630,7 @@ flexnode_sha256() {
 # again afterwards. Waits FLEXNODE_OPT_WAIT seconds (0) for another run. Prints E_LOCKED or E_TOOL and returns that
 # code, without running COMMAND, when the lock cannot be had.
 flexnode_locked() {
-  flexnode_need flock util-linux || return
-  case ${FLEXNODE_OPT_WAIT:-0} in
-    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
-  esac
+  flexnode_need flock util-linux && flexnode_check_wait || return
   # Opening a fifo would wait for its reader.
   [ ! -e "$FLEXNODE_LOCK" ] || [ -f "$FLEXNODE_LOCK" ] ||
     flexnode_error E_LOCKED lock "$FLEXNODE_LOCK is not a regular file" 'remove it' || return
@@ -649,6 +646,13 @@ flexnode_locked() {
       fi
     } 9>>"$FLEXNODE_LOCK"
   done
+}
+
+# flexnode_check_wait: is --wait a number? Prints E_USAGE and returns its code.
+flexnode_check_wait() {
+  case ${FLEXNODE_OPT_WAIT:-0} in
+    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" ;;
+  esac
 }
 
 # flexnode_is_lock_current: is descriptor 9 the lock's file? uninstall removes it while it holds the lock: then what was
@@ -670,6 +674,61 @@ flexnode_take_lock() {
   flexnode_error E_LOCKED lock "another run holds $FLEXNODE_LOCK"
 }
 # <<< lib/lock.sh
+
+# >>> lib/alone.sh
+# alone.sh: one bootstrap or uninstall at a time, from its first look to its last word. lock.sh's lock is free while the
+# agent's start or reset runs, when to another run an unfinished first one looks like one that was cut short. The lock
+# is on descriptor 8; its file says whose it is.
+
+# flexnode_alone COMMAND…: runs COMMAND (a function) while no other bootstrap or uninstall runs, and returns its status.
+# Waits FLEXNODE_OPT_WAIT seconds (0). Prints E_LOCKED, E_TOOL or E_USAGE and returns that code, without running COMMAND.
+flexnode_alone() {
+  flexnode_need flock util-linux && flexnode_check_wait || return
+  [ ! -e "$FLEXNODE_BOOTSTRAP_LOCK" ] || [ -f "$FLEXNODE_BOOTSTRAP_LOCK" ] ||
+    flexnode_error E_LOCKED lock "$FLEXNODE_BOOTSTRAP_LOCK is not a regular file" 'remove it' || return
+  { true >>"$FLEXNODE_BOOTSTRAP_LOCK"; } 2>/dev/null ||
+    flexnode_error E_LOCKED lock "cannot open $FLEXNODE_BOOTSTRAP_LOCK" 'make /run a writable directory' || return
+  while :; do
+    {
+      flexnode_take_turn || return
+      if flexnode_is_turn_current; then
+        { printf '%s %s\n' "$FLEXNODE_PROGRAM" "$$" >"$FLEXNODE_BOOTSTRAP_LOCK"; } 2>/dev/null
+        "$@"
+        return
+      fi
+    } 8>>"$FLEXNODE_BOOTSTRAP_LOCK"
+  done
+}
+
+# flexnode_is_turn_current: is descriptor 8 the lock's file? An uninstall removes it while it holds the lock.
+# shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
+flexnode_is_turn_current() { [ /proc/self/fd/8 -ef "$FLEXNODE_BOOTSTRAP_LOCK" ]; }
+
+# flexnode_take_turn: locks descriptor 8, see flexnode_alone.
+flexnode_take_turn() {
+  flock -n 8 </dev/null 8>&8 && return
+  flexnode_find_holder
+  if [ "${FLEXNODE_OPT_WAIT:-0}" -gt 0 ]; then
+    flexnode_say "$FLEXNODE_HOLDER is running: waiting up to $FLEXNODE_OPT_WAIT s"
+    timeout "$FLEXNODE_OPT_WAIT" flock 8 </dev/null 8>&8 &
+    FLEXNODE_CHILD=$!
+    wait "$FLEXNODE_CHILD" 2>/dev/null && FLEXNODE_CHILD='' && return
+    FLEXNODE_CHILD=''
+    flexnode_find_holder
+  fi
+  flexnode_error E_LOCKED lock "$FLEXNODE_HOLDER holds $FLEXNODE_BOOTSTRAP_LOCK"
+}
+
+# flexnode_find_holder: sets FLEXNODE_HOLDER to words for the run that holds the lock.
+flexnode_find_holder() {
+  FLEXNODE_HOLDER='another bootstrap or uninstall'
+  IFS=' ' read -r flexnode_ho_program flexnode_ho_pid 2>/dev/null <"$FLEXNODE_BOOTSTRAP_LOCK" || return 0
+  case $flexnode_ho_program,$flexnode_ho_pid in
+    *,*[!0-9]* | *,) ;;
+    bootstrap,* | uninstall,*) FLEXNODE_HOLDER="another $flexnode_ho_program (process $flexnode_ho_pid)" ;;
+  esac
+}
+# <<< lib/alone.sh
 
 # >>> lib/steps.sh
 # steps.sh: a plan is a list of records, `kind|mode|path|argument`, one a line; one loop prints it or acts on it, so
@@ -2609,10 +2668,7 @@ flexnode_bootstrap_check() {
   case $FLEXNODE_OPT_IGNORE_PREFLIGHT_ERRORS in
     *[!a-z0-9,-]*) flexnode_error E_USAGE options '--ignore-preflight-errors takes ids of checks and commas' || return ;;
   esac
-  case $FLEXNODE_OPT_WAIT in
-    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
-  esac
-  flexnode_config_check
+  flexnode_check_wait && flexnode_config_check
 }
 
 flexnode_bootstrap_wants() {
@@ -2825,27 +2881,8 @@ flexnode_start_failed() { # CAUSE
   flexnode_error E_START start "$1"
 }
 
-# One bootstrap at a time, its start included: to a second one, an unfinished first looks like one that was cut short.
-flexnode_bootstrap_alone() {
-  [ ! -e "$FLEXNODE_BOOTSTRAP_LOCK" ] || [ -f "$FLEXNODE_BOOTSTRAP_LOCK" ] ||
-    flexnode_error E_LOCKED lock "$FLEXNODE_BOOTSTRAP_LOCK is not a regular file" 'remove it' || return
-  { true >>"$FLEXNODE_BOOTSTRAP_LOCK"; } 2>/dev/null ||
-    flexnode_error E_LOCKED lock "cannot open $FLEXNODE_BOOTSTRAP_LOCK" 'make /run a writable directory' || return
-  { flexnode_bootstrap_turn && flexnode_locked flexnode_bootstrap_install && flexnode_bootstrap_start; } \
-    8>>"$FLEXNODE_BOOTSTRAP_LOCK"
-}
-
-flexnode_bootstrap_turn() {
-  flock -n 8 </dev/null 8>&8 && return
-  if [ "${FLEXNODE_OPT_WAIT:-0}" -gt 0 ]; then
-    flexnode_say "another bootstrap is running: waiting up to $FLEXNODE_OPT_WAIT s"
-    timeout "$FLEXNODE_OPT_WAIT" flock 8 </dev/null 8>&8 &
-    FLEXNODE_CHILD=$!
-    wait "$FLEXNODE_CHILD" && FLEXNODE_CHILD='' && return
-    FLEXNODE_CHILD=
-  fi
-  flexnode_error E_LOCKED lock "another bootstrap holds $FLEXNODE_BOOTSTRAP_LOCK"
-}
+# All of a run that changes the host.
+flexnode_bootstrap_run() { flexnode_locked flexnode_bootstrap_install && flexnode_bootstrap_start; }
 
 # --plan: the same rules and records, from what can be known without running, downloading or writing anything.
 flexnode_bootstrap_plan() {
@@ -2881,7 +2918,7 @@ flexnode_bootstrap() { # OPTIONS…
   elif [ -n "$FLEXNODE_OPT_PLAN" ]; then
     flexnode_bootstrap_plan
   else
-    flexnode_bootstrap_needs && flexnode_bootstrap_alone && return
+    flexnode_bootstrap_needs && flexnode_alone flexnode_bootstrap_run && return
     set -- "$?"
     [ -z "$FLEXNODE_SO_FAR" ] || flexnode_warn "so far: $FLEXNODE_SO_FAR"
     return "$1"

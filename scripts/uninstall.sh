@@ -396,7 +396,7 @@ flexnode_stopped() {
   exit "$2"
 }
 
-# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (bootstrap.sh holds one more
+# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (alone.sh's is
 # on descriptor 8). Returns its status.
 flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a caller, and no second process
 
@@ -479,10 +479,7 @@ flexnode_sha256() {
 # again afterwards. Waits FLEXNODE_OPT_WAIT seconds (0) for another run. Prints E_LOCKED or E_TOOL and returns that
 # code, without running COMMAND, when the lock cannot be had.
 flexnode_locked() {
-  flexnode_need flock util-linux || return
-  case ${FLEXNODE_OPT_WAIT:-0} in
-    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
-  esac
+  flexnode_need flock util-linux && flexnode_check_wait || return
   # Opening a fifo would wait for its reader.
   [ ! -e "$FLEXNODE_LOCK" ] || [ -f "$FLEXNODE_LOCK" ] ||
     flexnode_error E_LOCKED lock "$FLEXNODE_LOCK is not a regular file" 'remove it' || return
@@ -498,6 +495,13 @@ flexnode_locked() {
       fi
     } 9>>"$FLEXNODE_LOCK"
   done
+}
+
+# flexnode_check_wait: is --wait a number? Prints E_USAGE and returns its code.
+flexnode_check_wait() {
+  case ${FLEXNODE_OPT_WAIT:-0} in
+    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" ;;
+  esac
 }
 
 # flexnode_is_lock_current: is descriptor 9 the lock's file? uninstall removes it while it holds the lock: then what was
@@ -519,6 +523,61 @@ flexnode_take_lock() {
   flexnode_error E_LOCKED lock "another run holds $FLEXNODE_LOCK"
 }
 # <<< lib/lock.sh
+
+# >>> lib/alone.sh
+# alone.sh: one bootstrap or uninstall at a time, from its first look to its last word. lock.sh's lock is free while the
+# agent's start or reset runs, when to another run an unfinished first one looks like one that was cut short. The lock
+# is on descriptor 8; its file says whose it is.
+
+# flexnode_alone COMMAND…: runs COMMAND (a function) while no other bootstrap or uninstall runs, and returns its status.
+# Waits FLEXNODE_OPT_WAIT seconds (0). Prints E_LOCKED, E_TOOL or E_USAGE and returns that code, without running COMMAND.
+flexnode_alone() {
+  flexnode_need flock util-linux && flexnode_check_wait || return
+  [ ! -e "$FLEXNODE_BOOTSTRAP_LOCK" ] || [ -f "$FLEXNODE_BOOTSTRAP_LOCK" ] ||
+    flexnode_error E_LOCKED lock "$FLEXNODE_BOOTSTRAP_LOCK is not a regular file" 'remove it' || return
+  { true >>"$FLEXNODE_BOOTSTRAP_LOCK"; } 2>/dev/null ||
+    flexnode_error E_LOCKED lock "cannot open $FLEXNODE_BOOTSTRAP_LOCK" 'make /run a writable directory' || return
+  while :; do
+    {
+      flexnode_take_turn || return
+      if flexnode_is_turn_current; then
+        { printf '%s %s\n' "$FLEXNODE_PROGRAM" "$$" >"$FLEXNODE_BOOTSTRAP_LOCK"; } 2>/dev/null
+        "$@"
+        return
+      fi
+    } 8>>"$FLEXNODE_BOOTSTRAP_LOCK"
+  done
+}
+
+# flexnode_is_turn_current: is descriptor 8 the lock's file? An uninstall removes it while it holds the lock.
+# shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
+flexnode_is_turn_current() { [ /proc/self/fd/8 -ef "$FLEXNODE_BOOTSTRAP_LOCK" ]; }
+
+# flexnode_take_turn: locks descriptor 8, see flexnode_alone.
+flexnode_take_turn() {
+  flock -n 8 </dev/null 8>&8 && return
+  flexnode_find_holder
+  if [ "${FLEXNODE_OPT_WAIT:-0}" -gt 0 ]; then
+    flexnode_say "$FLEXNODE_HOLDER is running: waiting up to $FLEXNODE_OPT_WAIT s"
+    timeout "$FLEXNODE_OPT_WAIT" flock 8 </dev/null 8>&8 &
+    FLEXNODE_CHILD=$!
+    wait "$FLEXNODE_CHILD" 2>/dev/null && FLEXNODE_CHILD='' && return
+    FLEXNODE_CHILD=''
+    flexnode_find_holder
+  fi
+  flexnode_error E_LOCKED lock "$FLEXNODE_HOLDER holds $FLEXNODE_BOOTSTRAP_LOCK"
+}
+
+# flexnode_find_holder: sets FLEXNODE_HOLDER to words for the run that holds the lock.
+flexnode_find_holder() {
+  FLEXNODE_HOLDER='another bootstrap or uninstall'
+  IFS=' ' read -r flexnode_ho_program flexnode_ho_pid 2>/dev/null <"$FLEXNODE_BOOTSTRAP_LOCK" || return 0
+  case $flexnode_ho_program,$flexnode_ho_pid in
+    *,*[!0-9]* | *,) ;;
+    bootstrap,* | uninstall,*) FLEXNODE_HOLDER="another $flexnode_ho_program (process $flexnode_ho_pid)" ;;
+  esac
+}
+# <<< lib/alone.sh
 
 # >>> lib/steps.sh
 # steps.sh: a plan is a list of records, `kind|mode|path|argument`, one a line; one loop prints it or acts on it, so
@@ -1359,7 +1418,7 @@ flexnode_unlink() {
 flexnode_attempt() {
   flexnode_tried=$1
   shift
-  flexnode_why=$(exec "$@" 2>&1 </dev/null 9>&-) && return # exec: no function of a caller, and no second process
+  flexnode_why=$(exec "$@" 2>&1 </dev/null 8>&- 9>&-) && return # exec: no function of a caller, and no second process
   flexnode_leave "$flexnode_tried" "${flexnode_why:-$1 failed}"
 }
 # <<< lib/remove.sh
@@ -1405,7 +1464,7 @@ flexnode_plan_units() {
 
 # flexnode_plan_stops UNIT…: emits the stops of the units that systemd knows to be anything but inactive.
 flexnode_plan_stops() {
-  flexnode_un_states=$(systemctl is-active -- "$@" 2>/dev/null </dev/null 9>&-)
+  flexnode_un_states=$(systemctl is-active -- "$@" 2>/dev/null </dev/null 8>&- 9>&-)
   for flexnode_un_state in $flexnode_un_states; do
     case $flexnode_un_state in
       inactive | unknown | failed) ;;
@@ -1508,7 +1567,7 @@ flexnode_safe_resolve() {
 # flexnode_follow LINK: sets FLEXNODE_RESULT to where LINK leads, as an absolute path without `.` and `..`, by its text
 # alone.
 flexnode_follow() {
-  flexnode_fw_rest=$(readlink -- "$1" </dev/null 9>&-)
+  flexnode_fw_rest=$(readlink -- "$1" </dev/null 8>&- 9>&-)
   case $flexnode_fw_rest in /*) ;; *) flexnode_fw_rest=${1%/*}/$flexnode_fw_rest ;; esac
   flexnode_fw_rest=$flexnode_fw_rest/
   FLEXNODE_RESULT=
@@ -1602,7 +1661,7 @@ flexnode_set_entries() {
         "$FLEXNODE_LIBRARY_CONFIG_DIR/agent/$flexnode_en_name-applied-config.json.sha256"
     done
     printf '%s\n' "$FLEXNODE_LIBRARY_CONFIG_DIR/kube/nftables-clear.nft" \
-      "$FLEXNODE_HOST_ROOT" "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_AGENT_ROOT/.moving" "$FLEXNODE_LOCK"
+      "$FLEXNODE_HOST_ROOT" "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_AGENT_ROOT/.moving" "$FLEXNODE_LOCK" "$FLEXNODE_BOOTSTRAP_LOCK"
   )
   FLEXNODE_ENTRIES=$FLEXNODE_NEWLINE$FLEXNODE_ENTRIES$FLEXNODE_CONFIGS
 }
@@ -1694,7 +1753,7 @@ flexnode_find_agent() {
 flexnode_is_layout_entry() {
   [ -L "$1" ] || return 0
   case $1 in */lib/"$FLEXNODE_LIB_NAME"/*) return 0 ;; esac
-  case $(readlink -- "$1" </dev/null 9>&-) in
+  case $(readlink -- "$1" </dev/null 8>&- 9>&-) in
     */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME"-*) return 0 ;;
     lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME"-*) return 0 ;;
     *) return 1 ;;
@@ -1828,7 +1887,7 @@ flexnode_plan_root() {
   if [ "$1" = "$FLEXNODE_LEGACY" ]; then
     for flexnode_ro_link in "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_HOST_ROOT"; do
       [ -L "$flexnode_ro_link" ] || continue
-      [ "$(readlink -- "$flexnode_ro_link" </dev/null 9>&-)" != "$FLEXNODE_LEGACY_ROOT" ] || flexnode_go "$flexnode_ro_link"
+      [ "$(readlink -- "$flexnode_ro_link" </dev/null 8>&- 9>&-)" != "$FLEXNODE_LEGACY_ROOT" ] || flexnode_go "$flexnode_ro_link"
     done
     return 0
   fi
@@ -2195,9 +2254,20 @@ flexnode_uninstall_confirm() {
   esac
 }
 
+# All of a run that changes the host. No other bootstrap or uninstall runs meanwhile: the file of that lock goes last.
+flexnode_uninstall_run() {
+  flexnode_locked flexnode_uninstall_first && flexnode_reset &&
+    flexnode_locked flexnode_uninstall_rest && flexnode_uninstall_report
+  set -- "$?"
+  [ "$1" != 0 ] || flexnode_remove "$FLEXNODE_BOOTSTRAP_LOCK" || flexnode_error E_LEFT uninstall "$FLEXNODE_LEFT" || return
+  return "$1"
+}
+
 # The first half, with the lock held; reset runs after it, without the lock.
 flexnode_uninstall_first() {
   flexnode_uninstall_look || return
+  # A run that waited finds another host than the one it looked at.
+  [ -n "$FLEXNODE_AGENT" ] || FLEXNODE_REST=$(flexnode_plan_rest)
   flexnode_each flexnode_act "${FLEXNODE_FIRST%"$FLEXNODE_NEWLINE"reset|*}"
 }
 
@@ -2245,7 +2315,7 @@ flexnode_main() {
     return
   fi
   flexnode_need_root && flexnode_uninstall_look && flexnode_uninstall_check_log && flexnode_open_log || return
-  FLEXNODE_REST=$(flexnode_plan_rest)
+  FLEXNODE_REST=$(flexnode_plan_rest && flexnode_go "$FLEXNODE_BOOTSTRAP_LOCK")
   if [ -z "$FLEXNODE_FIRST$FLEXNODE_REST" ]; then
     flexnode_lines 'kept' "$FLEXNODE_KEPT"
     flexnode_say "nothing to do"
@@ -2253,8 +2323,7 @@ flexnode_main() {
     flexnode_each flexnode_print "$FLEXNODE_FIRST$FLEXNODE_NEWLINE$FLEXNODE_REST"
     flexnode_lines 'would keep' "$FLEXNODE_KEPT"
   else
-    flexnode_uninstall_confirm && flexnode_locked flexnode_uninstall_first && flexnode_reset &&
-      flexnode_locked flexnode_uninstall_rest && flexnode_uninstall_report
+    flexnode_uninstall_confirm && flexnode_alone flexnode_uninstall_run
   fi
 }
 

@@ -6,10 +6,7 @@
 # again afterwards. Waits FLEXNODE_OPT_WAIT seconds (0) for another run. Prints E_LOCKED or E_TOOL and returns that
 # code, without running COMMAND, when the lock cannot be had.
 flexnode_locked() {
-  flexnode_need flock util-linux || return
-  case ${FLEXNODE_OPT_WAIT:-0} in
-    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" || return ;;
-  esac
+  flexnode_need flock util-linux && flexnode_check_wait || return
   # Opening a fifo would wait for its reader.
   [ ! -e "$FLEXNODE_LOCK" ] || [ -f "$FLEXNODE_LOCK" ] ||
     flexnode_error E_LOCKED lock "$FLEXNODE_LOCK is not a regular file" 'remove it' || return
@@ -25,6 +22,13 @@ flexnode_locked() {
       fi
     } 9>>"$FLEXNODE_LOCK"
   done
+}
+
+# flexnode_check_wait: is --wait a number? Prints E_USAGE and returns its code.
+flexnode_check_wait() {
+  case ${FLEXNODE_OPT_WAIT:-0} in
+    *[!0-9]* | ??????????*) flexnode_error E_USAGE options "--wait takes a number of seconds, not '$FLEXNODE_OPT_WAIT'" ;;
+  esac
 }
 
 # flexnode_is_lock_current: is descriptor 9 the lock's file? uninstall removes it while it holds the lock: then what was

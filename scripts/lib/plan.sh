@@ -124,7 +124,7 @@ flexnode_plan_root() {
   if [ "$1" = "$FLEXNODE_LEGACY" ]; then
     for flexnode_ro_link in "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_HOST_ROOT"; do
       [ -L "$flexnode_ro_link" ] || continue
-      [ "$(readlink -- "$flexnode_ro_link" </dev/null 9>&-)" != "$FLEXNODE_LEGACY_ROOT" ] || flexnode_go "$flexnode_ro_link"
+      [ "$(readlink -- "$flexnode_ro_link" </dev/null 8>&- 9>&-)" != "$FLEXNODE_LEGACY_ROOT" ] || flexnode_go "$flexnode_ro_link"
     done
     return 0
   fi

@@ -160,6 +160,6 @@ flexnode_unlink() {
 flexnode_attempt() {
   flexnode_tried=$1
   shift
-  flexnode_why=$(exec "$@" 2>&1 </dev/null 9>&-) && return # exec: no function of a caller, and no second process
+  flexnode_why=$(exec "$@" 2>&1 </dev/null 8>&- 9>&-) && return # exec: no function of a caller, and no second process
   flexnode_leave "$flexnode_tried" "${flexnode_why:-$1 failed}"
 }

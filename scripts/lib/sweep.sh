@@ -68,7 +68,7 @@ flexnode_safe_resolve() {
 # flexnode_follow LINK: sets FLEXNODE_RESULT to where LINK leads, as an absolute path without `.` and `..`, by its text
 # alone.
 flexnode_follow() {
-  flexnode_fw_rest=$(readlink -- "$1" </dev/null 9>&-)
+  flexnode_fw_rest=$(readlink -- "$1" </dev/null 8>&- 9>&-)
   case $flexnode_fw_rest in /*) ;; *) flexnode_fw_rest=${1%/*}/$flexnode_fw_rest ;; esac
   flexnode_fw_rest=$flexnode_fw_rest/
   FLEXNODE_RESULT=
@@ -162,7 +162,7 @@ flexnode_set_entries() {
         "$FLEXNODE_LIBRARY_CONFIG_DIR/agent/$flexnode_en_name-applied-config.json.sha256"
     done
     printf '%s\n' "$FLEXNODE_LIBRARY_CONFIG_DIR/kube/nftables-clear.nft" \
-      "$FLEXNODE_HOST_ROOT" "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_AGENT_ROOT/.moving" "$FLEXNODE_LOCK"
+      "$FLEXNODE_HOST_ROOT" "$FLEXNODE_AGENT_ROOT" "$FLEXNODE_AGENT_ROOT/.moving" "$FLEXNODE_LOCK" "$FLEXNODE_BOOTSTRAP_LOCK"
   )
   FLEXNODE_ENTRIES=$FLEXNODE_NEWLINE$FLEXNODE_ENTRIES$FLEXNODE_CONFIGS
 }
@@ -254,7 +254,7 @@ flexnode_find_agent() {
 flexnode_is_layout_entry() {
   [ -L "$1" ] || return 0
   case $1 in */lib/"$FLEXNODE_LIB_NAME"/*) return 0 ;; esac
-  case $(readlink -- "$1" </dev/null 9>&-) in
+  case $(readlink -- "$1" </dev/null 8>&- 9>&-) in
     */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME"-*) return 0 ;;
     lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME"-*) return 0 ;;
     *) return 1 ;;

@@ -53,7 +53,7 @@ flexnode_stopped() {
   exit "$2"
 }
 
-# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (bootstrap.sh holds one more
+# flexnode_x COMMAND…: runs an external command that gets neither our stdin nor a lock (alone.sh's is
 # on descriptor 8). Returns its status.
 flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a caller, and no second process
 

@@ -39,7 +39,7 @@ flexnode_plan_units() {
 
 # flexnode_plan_stops UNIT…: emits the stops of the units that systemd knows to be anything but inactive.
 flexnode_plan_stops() {
-  flexnode_un_states=$(systemctl is-active -- "$@" 2>/dev/null </dev/null 9>&-)
+  flexnode_un_states=$(systemctl is-active -- "$@" 2>/dev/null </dev/null 8>&- 9>&-)
   for flexnode_un_state in $flexnode_un_states; do
     case $flexnode_un_state in
       inactive | unknown | failed) ;;

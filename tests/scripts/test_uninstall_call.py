@@ -134,7 +134,8 @@ def test_during_the_reset_another_uninstall_is_refused_and_told_which_run_it_is(
 
 def test_an_uninstall_that_waited_for_another_finds_nothing_left(host: Uninstall) -> None:
     host.sh("mkfifo /tmp/go")
-    wait = f"sh {UNINSTALL} --yes --wait 20 2>&1 | while read l; do echo $l; case $l in *waiting*) echo >/tmp/go ;; esac; done"
+    release = "while read l; do echo $l; case $l in *waiting*) echo >/tmp/go ;; esac; done"
+    wait = f"sh {UNINSTALL} --yes --wait 20 2>&1 | {release}"
     host.put("/tmp/second", f"({wait}; echo ended) >/tmp/words 2>&1 &\nread line </tmp/go".encode())
     host.sh(f"sed -i 's,^  reset).*,  reset) echo reset >>/tmp/agent.log; sh /tmp/second ;;,' {ROOT}/bin/aks-flex-node")
     host.run("--yes")
