@@ -6,10 +6,8 @@ Data goes to stdout, everything else to stderr.
 
 from __future__ import annotations
 
-import sys
-
 from pyhelpers.agent import build as builds
-from pyhelpers.agent import fault
+from pyhelpers.agent import fault, streams
 
 TYPE_CHECKING = False  # typing's own costs its import
 if TYPE_CHECKING:
@@ -41,13 +39,21 @@ USAGE = """usage: aks-flex-node COMMAND [OPTIONS]
 
 def main(argv: list[str]) -> int:
     """Run one command; the exit code is the process's."""
+    streams.open_all()
+    try:
+        return _command(argv)
+    except streams.Unwritable as error:
+        return _failed(str(error))
+
+
+def _command(argv: list[str]) -> int:
     build = builds.current()
     fault.at_entry(build.fault)
     if argv == ["version"]:
-        sys.stdout.write(build.lines())
+        streams.answer(build.lines())
         return 0
     if not argv or argv[0] in ("help", "-h", "--help") or argv[1:] in (["-h"], ["--help"]):
-        sys.stdout.write(USAGE)
+        streams.answer(USAGE)
         return 0
     try:
         name, options = parse(argv, build.legacy)
@@ -83,7 +89,7 @@ def parse(argv: list[str], legacy: bool) -> tuple[str, dict[str, str]]:
 
 
 def _failed(cause: str) -> int:
-    print(f"Command execution failed: {cause}", file=sys.stderr)
+    streams.say(f"Command execution failed: {cause}")
     return 1
 
 
@@ -115,7 +121,7 @@ def _run(build: builds.Build, name: str, options: dict[str, str]) -> int:
 
     host = Host()
     if name == "host-root":
-        print(_host_root(host, build, "canonical" in options))
+        streams.answer(_host_root(host, build, "canonical" in options) + "\n")
     elif name == "preflight":
         return _preflight(host, build, options)
     elif name == "start":
@@ -133,7 +139,7 @@ def _run(build: builds.Build, name: str, options: dict[str, str]) -> int:
     else:
         from pyhelpers.agent import status
 
-        print(status.report(host, options.get("output", "text")))
+        streams.answer(status.report(host, options.get("output", "text")) + "\n")
     return 0
 
 

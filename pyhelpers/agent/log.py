@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
+
+from pyhelpers.agent import streams
 
 LEVELS = {"error": 3, "warning": 4, "info": 6, "debug": 7}
 _threshold = [LEVELS["info"]]  # a list, so that set_level needs no global statement
@@ -21,7 +22,7 @@ def _say(level: str, message: str) -> None:
         line = f"<{LEVELS[level]}>{message}"
     else:
         line = message if level == "info" else f"{level}: {message}"
-    print(line, file=sys.stderr, flush=True)
+    streams.say(line)
 
 
 def error(message: str) -> None:

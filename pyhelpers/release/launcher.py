@@ -13,9 +13,13 @@ if sys.argv[1:] == ["version"]:
     # Callers wait for this answer, so it costs what Python costs: one small import, and no clean-up at exit.
     from pyhelpers.agent._build import BUILD, VERSION_LINES  # type: ignore[import-not-found]
 
-    if not BUILD["fault"]:
-        sys.stdout.write(VERSION_LINES)
-        sys.stdout.flush()
+    if not BUILD["fault"] and sys.stdout is not None:
+        try:
+            sys.stdout.write(VERSION_LINES)
+            sys.stdout.flush()
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the flush at exit would fail again
+            sys.exit("Command execution failed: cannot write the answer: %s" % error.strerror)  # noqa: UP031
         os._exit(0)
 
 # An upgrade switches the link that this file was called by: what is imported later must come from this file still.

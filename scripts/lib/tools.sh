@@ -29,6 +29,7 @@ flexnode_begin() {
   LC_ALL=C
   export PATH LC_ALL
   unset CDPATH ENV BASH_ENV POSIXLY_CORRECT GREP_OPTIONS TAR_OPTIONS GZIP CURL_HOME WGETRC SYSTEM_WGETRC
+  unset PYTHONHOME PYTHONPATH # an agent written in Python brings its own
   trap 'flexnode_stopped INT 130' INT
   trap 'flexnode_stopped TERM 143' TERM
   trap 'flexnode_stopped HUP 129' HUP

@@ -129,11 +129,10 @@ def test_a_host_without_systemd_is_refused_by_preflight(attempt: Callable[..., R
     assert result.stdout == ""
 
 
-@pytest.mark.parametrize("name", ["aks-flex-node-agent", "aks-flex-node-agent-recovery"])
 def test_an_existing_deployment_is_refused_before_the_download(
-    bootstrap: Bootstrap, attempt: Callable[..., Result], name: str
+    bootstrap: Bootstrap, attempt: Callable[..., Result]
 ) -> None:
-    unit = f"/etc/systemd/system/{name}.service"
+    unit = "/etc/systemd/system/aks-flex-node-agent.service"
     bootstrap.box.write(unit, b"[Service]\nExecStart=/bin/true\n")
     line = last_line(attempt("http://127.0.0.1:1/a.tar.gz"))
     bootstrap.shell(f"rm {unit}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyhelpers.sandbox import Box
-from tests.scripts.install import SHELLS
+from tests.scripts.install import SHELLS, archive
 from tests.scripts.uninstall import CONFIG, INSTALL, JOURNAL, LEGACY, LOGS, ROOT, STATE, UNINSTALL, Uninstall, agent
 
 INSTALL_QUICK = f"{INSTALL} --binary /tmp/agent"
@@ -197,3 +197,9 @@ def test_bootstrap_writes_its_config_over_no_other_file(host: Uninstall) -> None
     script = str(Path(INSTALL).with_name("bootstrap.sh"))
     result = host.box.run(["sh", script, "--plan", "--base-config", "/tmp/base", "--config-path", "/etc/passwd"])
     assert (result.code, "/etc/passwd is there and is no config" in result.stderr) == (7, True), result
+
+
+def test_a_python_home_of_the_caller_does_not_reach_the_agent(host: Uninstall) -> None:
+    env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHOME": "/nowhere", "PYTHONPATH": "/nowhere"}
+    result = host.box.run(["sh", INSTALL, "--archive", archive("current")], env=env)
+    assert result.code == 0, result

@@ -5,9 +5,9 @@ table.py is the list of requirements; each check is a module beside it. See docs
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from pyhelpers.agent import streams
 from pyhelpers.agent.checks.model import Question
 from pyhelpers.agent.config import Config, ConfigErrors, load
 from pyhelpers.host import Host
@@ -34,11 +34,11 @@ def preflight(
     host = host or Host()
     ignored, unknown = report.ignore_list(ignore, [check.id for check in table.CHECKS] + list(table.OTHER_IDS))
     for name in unknown:
-        print(f"preflight: warning: there is no check {name} to ignore", file=sys.stderr)
+        streams.say(f"preflight: warning: there is no check {name} to ignore")
     question = _question(config_path, host, planned_root or root.planned(host))
     answers = runner.ask(table.CHECKS, question)
     made = report.make(answers, ignored, fail_on_warnings)
-    print(report.as_json(made) if output == "json" else report.as_text(made, f"config {config_path}"))
+    streams.answer((report.as_json(made) if output == "json" else report.as_text(made, f"config {config_path}")) + "\n")
     return 1 if made.failed else 0
 
 
