@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyhelpers import arguments
 from pyhelpers.sandbox.mounts import OWN, is_below
 from pyhelpers.sandbox.pump import Command
 from pyhelpers.sandbox.result import SandboxError
@@ -37,8 +38,14 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         description="Run CMD over an overlay of this machine, without its network. Nothing outside changes.",
     )
     parser.add_argument("--diff", action="store_true", help="print what CMD changed on stdout afterwards")
-    parser.add_argument("--timeout", type=float, metavar="S", help="kill CMD after S seconds (never)")
-    parser.add_argument("--size", default=DEFAULT_SIZE, metavar="N", help=f"room for what it writes ({DEFAULT_SIZE})")
+    parser.add_argument("--timeout", type=arguments.seconds, metavar="S", help="kill CMD after S seconds (never)")
+    parser.add_argument(
+        "--size",
+        type=arguments.size,
+        default=DEFAULT_SIZE,
+        metavar="N",
+        help=f"room for what it writes, as 512m or 1g ({DEFAULT_SIZE})",
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD", help="the command and its arguments")
     options = parser.parse_args(argv)
     if options.command[:1] == ["--"]:

@@ -21,7 +21,8 @@ from pathlib import Path
 
 import yaml
 
-from pyhelpers.sandbox import Server
+from pyhelpers import arguments
+from pyhelpers.sandbox import SandboxError, Server
 from pyhelpers.suites.runners import ENDS, run_file
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -81,15 +82,28 @@ def put(mutant: Mutant, place: Path) -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit 0 when every mutant is caught."""
+    """Exit 0 when every mutant is caught, 2 when there is none to try, 125 when there is no sandbox for them."""
     parser = argparse.ArgumentParser(prog="flexkit mutants", description=__doc__)
     parser.add_argument("names", nargs="*", help="only the mutants whose name holds one of these")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=arguments.count, default=os.cpu_count() or 1)
     options = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory(prefix="flexkit-mutants-") as folder, Server(jobs=options.jobs) as server:
+    try:
+        return _run(options.names, options.jobs)
+    except ValueError as error:  # of the list, or no mutant of this name
+        print(f"flexkit mutants: {error}", file=sys.stderr)
+        return 2
+    except SandboxError as error:
+        print(f"flexkit mutants: {error}; `flexkit doctor` says what this machine can do", file=sys.stderr)
+        return 125
+
+
+def _run(names: Sequence[str], jobs: int) -> int:
+    with tempfile.TemporaryDirectory(prefix="flexkit-mutants-") as folder, Server(jobs=jobs) as server:
         clean = copy(PROJECT, Path(folder) / "clean")  # others may edit the project meanwhile
-        mutants = [m for m in load(clean) if not options.names or any(word in m.name for word in options.names)]
-        with ThreadPoolExecutor(options.jobs) as workers:
+        mutants = [m for m in load(clean) if not names or any(word in m.name for word in names)]
+        if not mutants:
+            raise ValueError(f"no mutant's name in {LIST} holds {' or '.join(map(repr, names))}")
+        with ThreadPoolExecutor(jobs) as workers:
             verdicts = list(workers.map(lambda mutant: _try(server, clean, mutant), mutants))
             caught = _confirmed(server, clean, verdicts, workers)
     print(f"{len(caught)} of {len(mutants)} mutants caught")

@@ -6,11 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from pyhelpers import arguments
 from pyhelpers.sandbox.spec import DEFAULT_SIZE, PATH
 from pyhelpers.testhost import names
-from pyhelpers.testhost.host import Bind, Host, HostError
+from pyhelpers.testhost.host import Host, HostError
 
 
 def main(argv: Sequence[str]) -> int:
@@ -30,9 +30,20 @@ def _parser() -> argparse.ArgumentParser:
     up = commands.add_parser("up", help="start a clone of this machine and print its name")
     up.set_defaults(run=_up)
     up.add_argument("name", nargs="?", default="")
-    up.add_argument("--size", default=DEFAULT_SIZE, help=f"what it may write ({DEFAULT_SIZE})")
-    up.add_argument("--base", type=Path, help="a root file system to use instead of this machine's")
-    up.add_argument("--bind", action="append", default=[], metavar="PATH[:TARGET]", help="show PATH in it, read-only")
+    up.add_argument(
+        "--size", type=arguments.size, default=DEFAULT_SIZE, help=f"what it may write, as 512m or 1g ({DEFAULT_SIZE})"
+    )
+    up.add_argument(
+        "--base", type=arguments.directory, metavar="DIR", help="a root file system to use instead of this machine's"
+    )
+    up.add_argument(
+        "--bind",
+        type=arguments.bind,
+        action="append",
+        default=[],
+        metavar="PATH[:TARGET]",
+        help="show PATH in it, read-only; /tmp and /run are empty in it otherwise",
+    )
     up.add_argument("--network", action="store_true", help="share this machine's network")
     for name, run, text in (
         ("exec", _exec, "run a command in it; the exit code is the command's"),
@@ -55,16 +66,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _bind(text: str) -> Bind:
-    source, _, target = text.partition(":")
-    return (source, target) if target else Path(source).absolute()
-
-
 def _up(options: argparse.Namespace) -> int:
     if options.name in names.all_names():
         raise HostError(f"there is a host {options.name} already")
     with Host.clone_of_this_machine(
-        [_bind(text) for text in options.bind],
+        options.bind,
         options.size,
         options.base,
         name=options.name,

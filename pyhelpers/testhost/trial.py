@@ -13,11 +13,14 @@ import sys
 import tempfile
 import urllib.request
 from collections.abc import Sequence
+from http.client import HTTPException
 from pathlib import Path
+from urllib.error import HTTPError, URLError
 
 from rich.console import Console
 from rich.markup import escape
 
+from pyhelpers import arguments
 from pyhelpers.sandbox.spec import PATH
 from pyhelpers.testhost import archive, facts, show
 from pyhelpers.testhost.host import Host, HostError
@@ -40,32 +43,43 @@ def main(argv: Sequence[str]) -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="flexkit-try-") as directory:
             return _try(options, obtain(options.installer, Path(directory)), console)
-    except (HostError, OSError) as error:
-        print(f"flexkit try: {error}", file=sys.stderr)
-        return 125
+    except HostError as error:
+        why = str(error)
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    print(f"flexkit try: {why}", file=sys.stderr)
+    return 125
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="flexkit try", description=__doc__)
     parser.add_argument("--network", action="store_true", help="share this machine's network (see above)")
     parser.add_argument("--keep", action="store_true", help="leave the clone up to look around")
-    parser.add_argument("--tar", type=Path, metavar="FILE", help="keep the difference as a tar file (an OCI layer)")
-    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="kill it after this time (600)")
-    parser.add_argument("--size", default="2g", help="what it may write (2g)")
+    parser.add_argument(
+        "--tar", type=arguments.new_file, metavar="FILE", help="keep the difference as a tar file (an OCI layer)"
+    )
+    parser.add_argument(
+        "--timeout", type=arguments.seconds, default=600, metavar="SECONDS", help="kill it after this time (600)"
+    )
+    parser.add_argument("--size", type=arguments.size, default="2g", help="what it may write, as 512m or 1g (2g)")
     parser.add_argument("installer", metavar="INSTALLER", help="a file or a URL")
     parser.add_argument("args", nargs=argparse.REMAINDER, metavar="ARGS")
     return parser
 
 
 def obtain(installer: str, directory: Path) -> Path:
-    """The installer as a file. Raises OSError (also for HTTP errors)."""
+    """The installer as a file. Raises OSError, also for what cannot be fetched."""
     if not installer.startswith(("http://", "https://")):
         path = Path(installer)
         with path.open("rb"):
             return path
     path = directory / (installer.partition("?")[0].rstrip("/").rpartition("/")[2] or "installer")
-    with urllib.request.urlopen(installer, timeout=60) as answer:
-        path.write_bytes(answer.read())
+    try:
+        with urllib.request.urlopen(installer, timeout=60) as answer:
+            path.write_bytes(answer.read())
+    except (OSError, ValueError, HTTPException) as error:
+        why = error.reason if isinstance(error, URLError) and not isinstance(error, HTTPError) else error
+        raise OSError(f"{installer} cannot be fetched: {getattr(why, 'strerror', None) or why}") from None
     return path
 
 

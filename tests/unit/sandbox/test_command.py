@@ -78,7 +78,7 @@ def test_the_input_file_of_the_outside_is_out_of_reach(tmp_path: Path) -> None:
             125,
             b"the store of 1m is full",
         ),
-        (["--size", "nonsense", "--", "true"], 125, b"tmpfs size=nonsense"),
+        (["--size", "nonsense", "--", "true"], 2, b"512m"),
         ([], 2, b"CMD is missing"),
         (["--nonsense", "--", "true"], 2, b"--nonsense"),
     ],

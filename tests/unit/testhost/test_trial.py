@@ -35,3 +35,12 @@ def test_options_of_the_installer_are_not_ours(tmp_path: Path) -> None:
         "x.sh",
         ["--keep", "--", "-y"],
     )
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/x.sh", "http://[bad", "http://"])
+def test_a_url_that_cannot_be_fetched_is_one_clear_line(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert trial.main([url]) == 125
+    error = capsys.readouterr().err
+    assert error.startswith(f"flexkit try: {url} cannot be fetched: ")
+    assert error.count("\n") == 1
+    assert "urlopen" not in error

@@ -1,0 +1,40 @@
+"""What a subcommand refuses before anything runs: exit code 2, one line that says what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhelpers import cli
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("try --size bogus /bin/true", "'bogus' is no size; sizes look like 512m or 1g"),
+        ("host up --size bogus", "'bogus' is no size; sizes look like 512m or 1g"),
+        ("sandbox --size abc -- true", "'abc' is no size; sizes look like 512m or 1g"),
+        ("host up --bind /nosuch", "there is no /nosuch to show"),
+        ("host up --bind /etc:etc", "TARGET is no absolute path: etc"),
+        ("host up --base /nosuch", "/nosuch is no directory"),
+        ("try --tar /nosuch/x.tar /bin/true", "/nosuch/x.tar cannot be written"),
+        ("try --timeout 0 /bin/true", "'0' is no number of seconds above 0"),
+        ("test --jobs 0", "'0' is no number above 0"),
+        ("mutants --jobs x", "'x' is no number above 0"),
+    ],
+)
+def test_a_wrong_argument_is_a_usage_error_of_one_line(
+    call: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(call.split())
+    error = capsys.readouterr().err
+    assert end.value.code == 2
+    assert said in error.splitlines()[-1]
+    assert "Traceback" not in error
+
+
+@pytest.mark.needs("sandbox")
+def test_a_name_that_no_mutant_has_is_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["mutants", "no such name"]) == 2
+    error = capsys.readouterr().err
+    assert error == "flexkit mutants: no mutant's name in tests/corpus/mutants.yaml holds 'no such name'\n"
