@@ -427,6 +427,29 @@ flexnode_wait() {
   return "$1"
 }
 
+# flexnode_hushed FUNCTION…: as flexnode_wait; what FUNCTION prints is for people, and shown only when it fails. It goes
+# to a file that has no name by then, so that nothing is left of it whatever happens.
+# shellcheck disable=SC2094 # the name goes, the file stays as long as it is open
+flexnode_hushed() {
+  flexnode_hu_file=${FLEXNODE_LOCK%/*}/${FLEXNODE_TEMP_PREFIX}words
+  if ! { true >"$flexnode_hu_file"; } 2>/dev/null; then
+    flexnode_wait "$@"
+    return
+  fi
+  {
+    flexnode_x rm -f -- "$flexnode_hu_file"
+    flexnode_wait flexnode_run_hushed "$@"
+    set -- "$?"
+    [ "$1" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
+  } 6<"$flexnode_hu_file" 7>"$flexnode_hu_file"
+  return "$1"
+}
+
+flexnode_run_hushed() {
+  exec 2>&7 6<&- 7>&-
+  "$@"
+}
+
 # flexnode_words COMMAND…: the same; sets FLEXNODE_RESULT to its output and complaints, from the last `: ` on.
 flexnode_words() {
   FLEXNODE_RESULT=$(exec "$@" 2>&1 </dev/null 8>&- 9>&-)

@@ -10,7 +10,8 @@ flexnode_reset() {
     return 0
   fi
   flexnode_say "running $FLEXNODE_AGENT reset"
-  flexnode_wait flexnode_exec_reset
+  # It says what it keeps for us, which is not what is kept in the end.
+  if [ -n "$FLEXNODE_OPT_VERBOSE" ]; then flexnode_wait flexnode_exec_reset; else flexnode_hushed flexnode_exec_reset; fi
   set -- "$?"
   if [ "$1" = 0 ]; then return 0; fi
   if [ -z "$FLEXNODE_OPT_IGNORE_RESET_FAILURE" ]; then

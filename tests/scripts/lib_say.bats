@@ -48,3 +48,8 @@ two
 @test "what is not a terminal gets no colour" {
   each_shell '0' 'flexnode_error E_USAGE a b 2>$T/words || :; tr -cd "\033" <$T/words | wc -c'
 }
+
+@test "what a hushed function prints is shown when it fails, and its status is kept" {
+  each_shell $'0\nout\nerr\n7\n/run: ' 'f() { echo out >&2; echo err >&2; return $1; }
+    flexnode_hushed f 0 2>&1; echo $?; flexnode_hushed f 7 2>&1; echo $?; echo "/run: $(ls -A $T/run)"'
+}

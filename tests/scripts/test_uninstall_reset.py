@@ -101,6 +101,20 @@ def test_reset_writes_no_python_caches(host: Uninstall) -> None:
     assert host.resets()[1:] == ["1"]
 
 
+@pytest.mark.parametrize(
+    ("options", "status", "shown"),
+    [((), 0, False), (("--verbose",), 0, True), (("--quiet",), 0, False), (("--quiet",), 7, True), ((), 7, True)],
+)
+def test_what_reset_prints_is_shown_when_it_fails_or_on_request(
+    host: Uninstall, options: tuple[str, ...], status: int, shown: bool
+) -> None:
+    host.put_agent(reset=f"echo told; echo complained >&2; exit {status}")
+    result = host.run("--yes", *options, code=13 if status else 0)
+    assert ("told\ncomplained\n" in result.stderr, "told" in result.stderr) == (shown, shown)
+    assert not host.exists("/run/.flexnode-words")
+    assert "--quiet" not in options or status or result.stderr == ""
+
+
 def test_a_failed_reset_keeps_all_that_it_needs_rocm_cli_299(host: Uninstall) -> None:
     host.put_journal()
     host.put_layout()

@@ -30,6 +30,13 @@ def test_a_block_is_replaced_by_its_library_and_the_rest_stays() -> None:
     assert text == "#!/bin/sh\n# >>> lib/a.sh\na() { :; }\n# <<< lib/a.sh\nmain\n"
 
 
+def test_every_script_can_be_run_as_it_is() -> None:
+    scripts = sorted((CHECKOUT / "scripts").glob("*.sh"))
+    assert [(path.name, path.stat().st_mode & 0o777) for path in scripts] == [
+        (name, 0o755) for name in ("bootstrap.sh", "install.sh", "uninstall.sh")
+    ]
+
+
 def test_stamping_twice_changes_nothing() -> None:
     once = stamp("x.sh", SCRIPT, {"a.sh": "a() { :; }\n"})
     assert stamp("x.sh", once, {"a.sh": "a() { :; }\n"}) == once
