@@ -74,6 +74,7 @@ def _run(options: argparse.Namespace) -> int:
         if box.is_full() and end.code != 0:
             raise SandboxError(f"the store of {options.size} is full: give a larger --size")
     if end.timed_out:
+        print(f"flexkit sandbox: timed out after {options.timeout:g} s", file=sys.stderr)
         return 124
     return end.code
 

@@ -84,7 +84,7 @@ def _exec(options: argparse.Namespace) -> int:
     env = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", "TERM": os.environ.get("TERM", "dumb")}
     host = Host.named(options.name)
     streams = [stream.fileno() for stream in (sys.stdin, sys.stdout, sys.stderr)]
-    return host.run_with(options.argv, streams, env, cwd="/root", terminal=all(map(os.isatty, streams[:2])))
+    return host.run_with(options.argv, streams, env, cwd="/root", terminal=all(map(os.isatty, streams[:2]))).code
 
 
 def _reboot(options: argparse.Namespace) -> int:

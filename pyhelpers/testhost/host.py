@@ -21,7 +21,7 @@ from pyhelpers.sandbox.result import Result
 from pyhelpers.sandbox.spec import DEFAULT_SIZE, PATH
 from pyhelpers.testhost import names, streams
 from pyhelpers.testhost.ignored import IGNORED
-from pyhelpers.testhost.runner import Command
+from pyhelpers.testhost.runner import Command, Outcome
 from pyhelpers.tree import Change, matcher
 
 BOOT_SECONDS = 60.0
@@ -106,14 +106,14 @@ class Host:
         cwd: str = "/",
         *,
         terminal: bool = False,
-    ) -> int:
-        """Run ARGV with the three descriptors FDS as its stdin, stdout and stderr -> exit code.
+    ) -> Outcome:
+        """Run ARGV with the three descriptors FDS as its stdin, stdout and stderr.
 
         terminal: the first two are a terminal; the command gets one of its own whose other end they are.
         """
         command = Command(list(argv), dict(env), cwd, timeout, terminal)
         outcome, _ = self._ask(fds, op="run", **asdict(command))
-        return int(outcome["code"])
+        return Outcome(**outcome)
 
     def diff(self, ignore: Sequence[str] = (), *, all_paths: bool = False) -> list[Change]:
         """What is on the host's disk now and was not before its first boot, without IGNORED unless ALL_PATHS."""

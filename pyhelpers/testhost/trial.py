@@ -27,6 +27,7 @@ from pyhelpers.testhost.host import Host, HostError
 from pyhelpers.tree import Change
 
 PLACE = "/run/flexkit-try"  # in the host's memory: it is no part of the difference
+TIMED_OUT = 124  # as timeout(1)
 TITLES = {
     "units": "units, new or in a new state",
     "users": "users",
@@ -37,7 +38,7 @@ TITLES = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Exit code: the installer's; 125 when it could not be tried."""
+    """Exit code: the installer's; 124 when its time was up, 125 when it could not be tried."""
     options = _parser().parse_args(argv)
     console = Console(soft_wrap=True, highlight=False, emoji=False)
     try:
@@ -98,10 +99,11 @@ def _try(options: argparse.Namespace, installer: Path, console: Console) -> int:
         with open(os.devnull) as nothing:  # noqa: PTH123 - no path of a project
             streams = [nothing.fileno(), sys.stdout.fileno(), sys.stderr.fileno()]
             sys.stdout.flush()
-            code = host.run_with(command(content, place, options.args), streams, env, options.timeout, "/root")
+            end = host.run_with(command(content, place, options.args), streams, env, options.timeout, "/root")
         changes, new = host.diff(), facts.news(before, facts.gather(host))
         new["units"] = facts.changed_units(host, new["units"], changes)
-        _show(console, code, changes, new)
+        outcome = f"timed out after {options.timeout:g} s" if end.timed_out else f"exit code {end.code}"
+        _show(console, outcome, changes, new)
         if options.tar:
             with host.root() as root_fd:
                 archive.write(options.tar, root_fd, changes)
@@ -109,11 +111,11 @@ def _try(options: argparse.Namespace, installer: Path, console: Console) -> int:
         if options.keep:
             name = host.hand_over()
             console.print(f"\nthe clone is up: flexkit host exec {name} -- bash; flexkit host down {name}")
-    return code
+    return TIMED_OUT if end.timed_out else end.code
 
 
-def _show(console: Console, code: int, changes: Sequence[Change], new: dict[str, list[str]]) -> None:
-    console.print(f"\n[bold cyan]== exit code {code}[/]")
+def _show(console: Console, outcome: str, changes: Sequence[Change], new: dict[str, list[str]]) -> None:
+    console.print(f"\n[bold cyan]== {outcome}[/]")
     console.print(f"\n[bold cyan]== files: {len(changes)} changed[/]")
     if changes:
         console.print(show.change_tree(changes))

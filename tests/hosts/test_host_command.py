@@ -140,3 +140,10 @@ def test_with_network_the_installer_can_use_it_but_not_change_it(tmp_path: Path)
     assert done.returncode == 0
     assert all(link.name in done.stdout for link in Path("/sys/class/net").iterdir())
     assert "link added" not in done.stdout
+
+
+def test_an_installer_that_hangs_is_said_to_have_timed_out(tmp_path: Path) -> None:
+    (tmp_path / "hang.sh").write_text("#!/bin/sh\necho started\nexec sleep 1000\n")
+    done = flexkit("try", "--timeout", "1", str(tmp_path / "hang.sh"))
+    assert (done.returncode, "== timed out after 1 s\n" in done.stdout) == (124, True), done.stderr
+    assert "exit code" not in done.stdout

@@ -70,7 +70,7 @@ def test_the_input_file_of_the_outside_is_out_of_reach(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "code", "said"),
     [
-        (["--timeout", "0.2", "--", "sleep", "1000"], 124, b""),
+        (["--timeout", "0.2", "--", "sleep", "1000"], 124, b"flexkit sandbox: timed out after 0.2 s\n"),
         (["--", "no-such-command"], 127, b"no-such-command: No such file or directory\n"),
         (["--", "sh", "-c", "kill -9 $$"], 137, b""),
         (
