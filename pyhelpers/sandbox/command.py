@@ -34,8 +34,9 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="flexkit sandbox",
-        usage="flexkit sandbox [--diff] [--timeout S] [--size N] [--] CMD [ARGS…]",
-        description="Run CMD over an overlay of this machine, without its network. Nothing outside changes.",
+        usage="flexkit sandbox [--diff] [--timeout S] [--size N] [--bind PATH]… [--] CMD [ARGS…]",
+        description="Run CMD over an overlay of this machine, without its network. Nothing outside changes. "
+        "/tmp and /run are empty in it; --bind shows what lies there.",
     )
     parser.add_argument("--diff", action="store_true", help="print what CMD changed on stdout afterwards")
     parser.add_argument("--timeout", type=arguments.seconds, metavar="S", help="kill CMD after S seconds (never)")
@@ -45,6 +46,14 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         default=DEFAULT_SIZE,
         metavar="N",
         help=f"room for what it writes, as 512m or 1g ({DEFAULT_SIZE})",
+    )
+    parser.add_argument(
+        "--bind",
+        type=arguments.bind,
+        action="append",
+        default=[],
+        metavar="PATH[:TARGET]",
+        help="show PATH in it, read-only (but sockets in it are live), for example --bind . below /tmp",
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD", help="the command and its arguments")
     options = parser.parse_args(argv)
@@ -56,16 +65,15 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _run(options: argparse.Namespace) -> int:
-    here = str(Path.cwd())
     command = Command(
         options.command,
         os.environ,
-        "/" if any(is_below(here, own) for own in OWN) else here,
+        _directory([target for _, target in options.bind]),
         stdin=_stdin(),
         timeout=options.timeout,
         merge=_same_file(1, 2),
     )
-    with Server(jobs=0) as server, server.box(size=options.size) as box:
+    with Server(jobs=0) as server, server.box(options.bind, options.size) as box:
         end = box.carry(command, _write)
         if options.diff:
             box.kill()
@@ -77,6 +85,15 @@ def _run(options: argparse.Namespace) -> int:
         print(f"flexkit sandbox: timed out after {options.timeout:g} s", file=sys.stderr)
         return 124
     return end.code
+
+
+def _directory(binds: Sequence[str]) -> str:
+    """Where CMD runs: here, or in `/` when this directory is not in the sandbox; that is said."""
+    here = str(Path.cwd())
+    if here in OWN or any(is_below(here, bind) for bind in binds) or not any(is_below(here, own) for own in OWN):
+        return here
+    print(f"flexkit sandbox: {here} is not in the sandbox, CMD runs in /; --bind . shows it", file=sys.stderr)
+    return "/"
 
 
 def _stdin() -> int | bytes:

@@ -27,9 +27,10 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="flexkit host", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    up = commands.add_parser("up", help="start a clone of this machine and print its name")
+    what = "start a clone of this machine and print its name"
+    up = commands.add_parser("up", help=what, description=_sentence(what))
     up.set_defaults(run=_up)
-    up.add_argument("name", nargs="?", default="")
+    up.add_argument("name", nargs="?", default="", metavar="NAME", help="what to call it (a new name)")
     up.add_argument(
         "--size", type=arguments.size, default=DEFAULT_SIZE, help=f"what it may write, as 512m or 1g ({DEFAULT_SIZE})"
     )
@@ -52,18 +53,24 @@ def _parser() -> argparse.ArgumentParser:
         ("diff", _diff, "show what changed on its disk since before its first boot"),
         ("down", _down, "delete it"),
     ):
-        command = commands.add_parser(name, help=text)
+        usage = "flexkit host exec [-h] NAME [--] CMD [ARGS…]" if name == "exec" else None
+        command = commands.add_parser(name, help=text, description=_sentence(text), usage=usage)
         command.set_defaults(run=run)
-        command.add_argument("name")
+        command.add_argument("name", metavar="NAME", help="the name that `host up` printed")
         if name == "exec":
-            command.add_argument("argv", nargs="+", metavar="-- CMD")
+            command.add_argument("argv", nargs="+", metavar="CMD", help="the command and its arguments")
         if name == "cut":
             command.add_argument("--no-boot", action="store_true", help="leave it off")
         if name == "diff":
             command.add_argument("--all", action="store_true", help="also what a mere boot changes")
             command.add_argument("--plain", action="store_true", help="one line for each path")
-    commands.add_parser("list", help="show the hosts that are up").set_defaults(run=_list)
+    what = "show the hosts that are up"
+    commands.add_parser("list", help=what, description=_sentence(what)).set_defaults(run=_list)
     return parser
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _up(options: argparse.Namespace) -> int:

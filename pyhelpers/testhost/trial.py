@@ -63,8 +63,19 @@ def _parser() -> argparse.ArgumentParser:
         "--timeout", type=arguments.seconds, default=600, metavar="SECONDS", help="kill it after this time (600)"
     )
     parser.add_argument("--size", type=arguments.size, default="2g", help="what it may write, as 512m or 1g (2g)")
-    parser.add_argument("installer", metavar="INSTALLER", help="a file or a URL")
-    parser.add_argument("args", nargs=argparse.REMAINDER, metavar="ARGS")
+    parser.add_argument(
+        "--bind",
+        type=arguments.bind,
+        action="append",
+        default=[],
+        metavar="PATH[:TARGET]",
+        help="show PATH in it, read-only; /tmp and /run are empty in it otherwise",
+    )
+    parser.add_argument(
+        "installer", metavar="INSTALLER", help="a file or a URL; a script without #! is run by sh, stdin is empty"
+    )
+    rest = parser.add_argument("args", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments, all that follows")
+    rest.required = False  # else argparse asks for them when INSTALLER is missing
     return parser
 
 
@@ -92,7 +103,7 @@ def command(content: bytes, path: str, args: Sequence[str]) -> list[str]:
 def _try(options: argparse.Namespace, installer: Path, console: Console) -> int:
     content, place = installer.read_bytes(), f"{PLACE}/{installer.name}"
     env = {"PATH": PATH, "HOME": "/root", "USER": "root", "LANG": "C.UTF-8", "TERM": os.environ.get("TERM", "dumb")}
-    with Host.clone_of_this_machine(size=options.size, network=options.network) as host:
+    with Host.clone_of_this_machine(options.bind, options.size, network=options.network) as host:
         host.write(place, content, 0o755)
         before = facts.gather(host)
         console.print(f"[bold cyan]== {escape(installer.name)} in a clone of this machine[/]")

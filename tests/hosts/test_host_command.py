@@ -142,6 +142,12 @@ def test_with_network_the_installer_can_use_it_but_not_change_it(tmp_path: Path)
     assert "link added" not in done.stdout
 
 
+def test_try_shows_what_is_bound(tmp_path: Path) -> None:
+    (tmp_path / "x.sh").write_text('cat "$1"\n')
+    done = flexkit("try", "--bind", str(tmp_path), str(tmp_path / "x.sh"), str(tmp_path / "x.sh"))
+    assert (done.returncode, 'cat "$1"\n' in done.stdout) == (0, True), done.stderr
+
+
 def test_an_installer_that_hangs_is_said_to_have_timed_out(tmp_path: Path) -> None:
     (tmp_path / "hang.sh").write_text("#!/bin/sh\necho started\nexec sleep 1000\n")
     done = flexkit("try", "--timeout", "1", str(tmp_path / "hang.sh"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pyhelpers import cli
@@ -17,6 +19,7 @@ from pyhelpers import cli
         ("host up --bind /etc:etc", "TARGET is no absolute path: etc"),
         ("host up --base /nosuch", "/nosuch is no directory"),
         ("try --tar /nosuch/x.tar /bin/true", "/nosuch/x.tar cannot be written"),
+        ("try", "arguments are required: INSTALLER\n"),
         ("try --timeout 0 /bin/true", "'0' is no number of seconds above 0"),
         ("test --jobs 0", "'0' is no number above 0"),
         ("mutants --jobs x", "'x' is no number above 0"),
@@ -29,7 +32,7 @@ def test_a_wrong_argument_is_a_usage_error_of_one_line(
         cli.main(call.split())
     error = capsys.readouterr().err
     assert end.value.code == 2
-    assert said in error.splitlines()[-1]
+    assert said in error.splitlines(keepends=True)[-1]
     assert "Traceback" not in error
 
 
@@ -38,3 +41,15 @@ def test_a_name_that_no_mutant_has_is_a_wrong_call(capsys: pytest.CaptureFixture
     assert cli.main(["mutants", "no such name"]) == 2
     error = capsys.readouterr().err
     assert error == "flexkit mutants: no mutant's name in tests/corpus/mutants.yaml holds 'no such name'\n"
+
+
+@pytest.mark.parametrize("command", ["up", "exec", "reboot", "cut", "diff", "down"])
+def test_each_host_command_says_what_it_does_and_what_its_name_is(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["host", command, "--help"])
+    usage, description, *rest = capsys.readouterr().out.split("\n\n")
+    assert "CMD [-- CMD" not in usage
+    assert description.endswith(".")
+    assert re.search(r"^  NAME +\S", "\n".join(rest), re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,21 @@ def test_what_goes_wrong_has_its_own_exit_code(argv: list[str], code: int, said:
     run = flexkit("sandbox", *argv)
     assert run.returncode == code
     assert said in run.stderr
+
+
+@pytest.mark.needs("sandbox")
+def test_a_directory_below_tmp_is_bound_or_said_to_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "here").write_text("text")
+
+    def call(*argv: str) -> subprocess.CompletedProcess[str]:
+        env = os.environ | {"PYTHONPATH": str(PROJECT)}
+        return subprocess.run([*FLEXKIT, *argv], check=False, cwd=tmp_path, env=env, capture_output=True, text=True)
+
+    bound = call("sandbox", "--bind", ".", "--", "sh", "-c", "cat here; echo new 2>/dev/null >here || echo read-only")
+    assert (bound.stdout, bound.stderr) == ("textread-only\n", "")
+    alone = call("sandbox", "--", "pwd")
+    assert alone.stdout == "/\n"
+    assert alone.stderr == f"flexkit sandbox: {tmp_path} is not in the sandbox, CMD runs in /; --bind . shows it\n"
 
 
 @pytest.mark.needs("sandbox")
