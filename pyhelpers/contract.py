@@ -90,6 +90,8 @@ def _value(name: str, metavar: str, text: str, kind: str = "value", env: str | N
     return Option(name, kind, text, metavar, _twin(name) if env is None else env)
 
 
+_filled_in = "a URL may hold {{OS}} {{ARCH}} {{VERSION}} {{ARCHIVE_NAME}}"
+
 COMMON = (
     Option("--wait", "value", "wait up to SECONDS for another run that holds the lock (0)", "SECONDS"),
     Option("--plan", "flag", "print what would be done, change nothing"),
@@ -107,7 +109,7 @@ INSTALL_OPTIONS = (
     _value(
         "--archive",
         "FILE_OR_URL",
-        "take the agent from this archive",
+        f"take the agent from this archive; {_filled_in}",
         env="AKS_FLEX_NODE_DOWNLOAD_URL",
     ),
     _value("--binary", "FILE", "take the agent from this file", env="AKS_FLEX_NODE_LOCAL_BINARY"),
@@ -128,7 +130,7 @@ BOOTSTRAP_OPTIONS = (
     _value("--sp-client-id", "ID", "client id of the service principal"),
     _value("--sp-client-secret-file", "FILE", "file with the service principal's secret, mode 0600"),
     _value("--sp-client-certificate-file", "FILE", "file with the service principal's certificate, PEM or PFX"),
-    _value("--agent-url", "URL", "download the agent's archive from here"),
+    _value("--agent-url", "URL", f"download the agent's archive from here; {_filled_in}"),
     _value("--agent-version", "V", "install release V of the agent (the latest)"),
     _value("--agent-sha256", "HEX", "the SHA-256 sum that the agent's archive must have"),
     _value("--fetch-bootstrap-data", "", "ask Azure for the bootstrap data", kind="flag"),

@@ -220,7 +220,8 @@ flexnode_help_options_install() {
   cat <<'OPTIONS'
   --version V                 install release V (the latest); without a value: print this script's
                               version [AKS_FLEX_NODE_VERSION]
-  --archive FILE_OR_URL       take the agent from this archive [AKS_FLEX_NODE_DOWNLOAD_URL]
+  --archive FILE_OR_URL       take the agent from this archive; a URL may hold {{OS}} {{ARCH}}
+                              {{VERSION}} {{ARCHIVE_NAME}} [AKS_FLEX_NODE_DOWNLOAD_URL]
   --binary FILE               take the agent from this file [AKS_FLEX_NODE_LOCAL_BINARY]
   --sha256 HEX                the SHA-256 sum that the archive or binary must have
   --base-url URL              where releases are found [AKS_FLEX_NODE_BASE_URL]

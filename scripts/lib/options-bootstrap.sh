@@ -195,7 +195,8 @@ flexnode_help_options_bootstrap() {
   --sp-client-certificate-file FILE
                               file with the service principal's certificate, PEM or PFX
                               [AKS_FLEX_NODE_SP_CLIENT_CERTIFICATE_FILE]
-  --agent-url URL             download the agent's archive from here [AKS_FLEX_NODE_AGENT_URL]
+  --agent-url URL             download the agent's archive from here; a URL may hold {{OS}} {{ARCH}}
+                              {{VERSION}} {{ARCHIVE_NAME}} [AKS_FLEX_NODE_AGENT_URL]
   --agent-version V           install release V of the agent (the latest)
                               [AKS_FLEX_NODE_AGENT_VERSION]
   --agent-sha256 HEX          the SHA-256 sum that the agent's archive must have
