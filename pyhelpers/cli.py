@@ -12,6 +12,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from pyhelpers.agent import streams
+
 # name -> (module with main(argv), what it does)
 COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("pyhelpers.bench.command", "measure sandboxes and throwaway hosts side by side"),
@@ -36,6 +38,7 @@ def usage() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `flexkit ARGV`; the exit code is the subcommand's, 2 for a wrong call."""
+    streams.open_all()  # or a socket of ours takes the place of a closed stream, and words go into it
     args = list(sys.argv[1:] if argv is None else argv)
     if args and args[0] in ("-h", "--help"):
         print(usage())

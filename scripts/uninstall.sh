@@ -1916,6 +1916,8 @@ flexnode_plan_root() {
     return 0
   fi
   [ "$1" != "$FLEXNODE_AGENT_ROOT" ] || flexnode_go "$1/.moving"
+  # Empty directories alone are no trace of an agent: without a journal nobody knows who made them.
+  case $FLEXNODE_TRACE,$FLEXNODE_GOING in ,*"$FLEXNODE_NEWLINE$1/"* | ?*,*) ;; *) return 0 ;; esac
   for flexnode_ro_dir in bin lib libexec; do flexnode_plan_dir "$1/$flexnode_ro_dir" name; done
   # The target of a link that is not ours stays.
   if [ -L "$FLEXNODE_HOST_ROOT" ] && [ "$1" != "$FLEXNODE_AGENT_ROOT" ]; then return 0; fi
@@ -2072,12 +2074,13 @@ flexnode_plan_journal() {
 }
 
 # flexnode_was_state_there: was the state directory there before us? The journal says so; without one, a directory with
-# nothing but an unmarked staging directory is one that install.sh found and did not make (see agent.sh).
+# nothing but an unmarked staging directory or a probe is one that install.sh found and did not make (see agent.sh).
 flexnode_was_state_there() {
   ! flexnode_is_listed "$FLEXNODE_STATE_DIR" "$FLEXNODE_WAS_DIR" || return 0
   if [ -n "$FLEXNODE_TRACE" ] || [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]; then return 1; fi
   for flexnode_ws_entry in "$FLEXNODE_STATE_DIR"/* "$FLEXNODE_STATE_DIR"/.[!.]* "$FLEXNODE_STATE_DIR"/..?*; do
-    [ "$flexnode_ws_entry" = "$FLEXNODE_STAGING_DIR" ] || ! flexnode_exists "$flexnode_ws_entry" || return
+    case $flexnode_ws_entry in "$FLEXNODE_STAGING_DIR" | "$FLEXNODE_STATE_DIR/$FLEXNODE_TEMP_PREFIX"*) continue ;; esac
+    ! flexnode_exists "$flexnode_ws_entry" || return
   done
 }
 # <<< lib/plan.sh

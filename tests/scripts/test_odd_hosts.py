@@ -203,3 +203,21 @@ def test_a_python_home_of_the_caller_does_not_reach_the_agent(host: Uninstall) -
     env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONHOME": "/nowhere", "PYTHONPATH": "/nowhere"}
     result = host.box.run(["sh", INSTALL, "--archive", archive("current")], env=env)
     assert result.code == 0, result
+
+
+@pytest.mark.parametrize("folder", [ROOT, f"{ROOT}/bin", STATE, LOGS])
+def test_an_empty_directory_of_somebody_outlives_a_second_uninstall(host: Uninstall, folder: str) -> None:
+    host.sh(f"mkdir -p {folder}; chmod 2750 {folder}; chown 5:6 {folder}")
+    before = host.diff()
+    host.install()
+    for _ in range(2):
+        host.run("--yes")
+        assert host.diff() == before
+
+
+def test_the_probe_of_a_killed_install_goes_from_a_state_directory_that_stays(host: Uninstall) -> None:
+    host.sh(f"mkdir -m 0711 {STATE}")
+    before = host.diff()
+    host.sh(f"touch {STATE}/.flexnode-probe")
+    host.run("--yes")
+    assert host.diff() == before
