@@ -1686,15 +1686,13 @@ flexnode_obtain() {
   flexnode_ob_archive=$FLEXNODE_STAGING_DIR/archive.tar.gz
   if [ -n "$FLEXNODE_WANT_BINARY" ]; then
     flexnode_copy_in "$FLEXNODE_WANT_BINARY" "$FLEXNODE_CANDIDATE" || return
-    [ -z "$FLEXNODE_WANT_SHA256" ] ||
-      flexnode_verify "$FLEXNODE_CANDIDATE" "$FLEXNODE_WANT_SHA256" "$FLEXNODE_WANT_BINARY" || return
+    flexnode_verify_local "$FLEXNODE_CANDIDATE" "$FLEXNODE_WANT_BINARY" || return
   else
     case $FLEXNODE_WANT_ARCHIVE in
       '' | *://*) flexnode_download "$flexnode_ob_archive" || return ;;
       *)
         flexnode_copy_in "$FLEXNODE_WANT_ARCHIVE" "$flexnode_ob_archive" || return
-        [ -z "$FLEXNODE_WANT_SHA256" ] ||
-          flexnode_verify "$flexnode_ob_archive" "$FLEXNODE_WANT_SHA256" "$FLEXNODE_WANT_ARCHIVE" || return
+        flexnode_verify_local "$flexnode_ob_archive" "$FLEXNODE_WANT_ARCHIVE" || return
         ;;
     esac
     flexnode_unpack "$flexnode_ob_archive" || return
@@ -1704,12 +1702,45 @@ flexnode_obtain() {
 
 # flexnode_copy_in FILE COPY: takes a local file into staging first, so that what is checked is what is used.
 flexnode_copy_in() {
-  [ -f "$1" ] || flexnode_error E_USAGE obtain "$1 is not a file" "name a file that is there" || return
-  flexnode_check_size "$1" E_ARCHIVE obtain || return
+  flexnode_check_local "$1" || return
   flexnode_words cp -- "$1" "$2" && return
   flexnode_ci_words=$FLEXNODE_RESULT
   flexnode_mount_of "$FLEXNODE_STAGING_DIR"
   flexnode_error E_STATE obtain "cannot copy $1: $flexnode_ci_words: $FLEXNODE_RESULT"
+}
+
+# flexnode_check_local FILE: is it a file of an agent's size? Prints E_USAGE or E_ARCHIVE and returns its code.
+flexnode_check_local() {
+  [ -f "$1" ] || flexnode_error E_USAGE obtain "$1 is not a file" "name a file that is there" || return
+  flexnode_check_size "$1" E_ARCHIVE obtain
+}
+
+# flexnode_verify_local COPY FILE: verifies the COPY of a local FILE by the sum that was given; where a sum is required,
+# else by the checksums.txt beside FILE. Prints E_CHECKSUM and returns its code.
+flexnode_verify_local() {
+  if [ -n "$FLEXNODE_WANT_SHA256" ]; then
+    flexnode_verify "$1" "$FLEXNODE_WANT_SHA256" "$2"
+  elif [ -n "$FLEXNODE_WANT_REQUIRE_CHECKSUM" ]; then
+    case $2 in
+      */*) flexnode_vo_list=${2%/*}/$FLEXNODE_CHECKSUMS_NAME ;;
+      *) flexnode_vo_list=./$FLEXNODE_CHECKSUMS_NAME ;;
+    esac
+    [ -f "$flexnode_vo_list" ] ||
+      flexnode_error E_CHECKSUM checksum "there is no $FLEXNODE_CHECKSUMS_NAME beside $2" 'give its sum' || return
+    flexnode_expected_sum "$flexnode_vo_list" "${2##*/}" && flexnode_verify "$1" "$FLEXNODE_RESULT" "$2"
+  fi
+}
+
+# flexnode_check_source: for --plan: would FLEXNODE_SOURCE be taken, as far as can be known without a request? Prints
+# the run's own error and returns its code, or sets FLEXNODE_RESULT to what may be shown of it.
+flexnode_check_source() {
+  case $FLEXNODE_WANT_BINARY,$FLEXNODE_WANT_ARCHIVE in
+    , | ,*://*) flexnode_check_url "$FLEXNODE_SOURCE" ;;
+    *)
+      flexnode_check_local "$FLEXNODE_SOURCE" && flexnode_verify_local "$FLEXNODE_SOURCE" "$FLEXNODE_SOURCE" || return
+      FLEXNODE_RESULT=$FLEXNODE_SOURCE
+      ;;
+  esac
 }
 
 # flexnode_plan_source: sets FLEXNODE_SOURCE to the URL or file that the agent comes from (without a request, so an
@@ -2028,7 +2059,7 @@ flexnode_inspect_entry() {
     esac
     [ -n "$FLEXNODE_SWEEP" ] || flexnode_error E_LAYOUT target \
       "$FLEXNODE_TARGET belongs to an agent that is set up on this host" \
-      "upgrade it with the new agent's 'agent-upgrade', or run '$FLEXNODE_TARGET reset' first"
+      "run '$FLEXNODE_TARGET reset' first, or upgrade it if the new agent offers agent-upgrade"
   elif [ -e "$FLEXNODE_TARGET" ] && [ ! -f "$FLEXNODE_TARGET" ]; then
     flexnode_error E_LAYOUT target "$FLEXNODE_TARGET is not a file" 'move it away'
   fi
@@ -2233,6 +2264,7 @@ def half($range): .[0:4] | ascii_downcase | .[0:1] == "d" and (.[1:2] | inside($
 def lone: split("\\u") | . as $p | any(range(1; length); . as $i
   | ($p[$i] | half("89ab") and (length > 4 or ($p[$i + 1] // "" | half("cdef") | not)))
     or ($p[$i] | half("cdef")) and ($i < 2 or ($p[$i - 1] | (length > 4 or (half("89ab") | not)))));
+def place: [try (fromjson | "") catch (": " + (split(" (while parsing")[0]))][0];
 def document($name):
   (if contains("\ufffd") then error("\($name): not UTF-8 text") else . end)
   | (swap("\\\\"; "__") | swap("\\\""; "__") | split("\"")) as $parts
@@ -2240,7 +2272,7 @@ def document($name):
       ([$parts[range(0; $parts | length; 2)]] | join(" "); swap($c; " "))
     | split(" ") | map(select(. != ""))) as $words
   | (reduce $words[] as $w (.; if $w | (. == "true" or . == "false" or . == "null" or number) then .
-      elif [$w | explode[] | . < 43 or . > 57 and . != 69 and . != 101] | any then error("\($name): not JSON")
+      elif [$w | explode[] | . < 43 or . > 57 and . != 69 and . != 101] | any then error("\($name): not JSON" + place)
       else error("\($name): a number that is neither an integer below 2^53 nor a plain decimal") end))
   | (if any($parts[range(1; $parts | length; 2)]; (explode | any(.[]; . < 32)) or lone) then
       error("\($name): a control character or half a surrogate pair in a string") else . end)
@@ -2416,6 +2448,8 @@ flexnode_config_take_credentials() {
   FLEXNODE_SECRET=${AKS_FLEX_NODE_SP_CLIENT_SECRET-}
   FLEXNODE_TWIN_SECRET_FILE=${AKS_FLEX_NODE_SP_CLIENT_SECRET_FILE-}
   FLEXNODE_TWIN_CERTIFICATE_FILE=${AKS_FLEX_NODE_SP_CLIENT_CERTIFICATE_FILE-}
+  FLEXNODE_TWIN_OVERRIDES=${AKS_FLEX_NODE_CONFIG_OVERRIDES:+1}
+  FLEXNODE_TWIN_OVERRIDES=${FLEXNODE_TWIN_OVERRIDES:-0} # how many of the overrides are from there
   unset AKS_FLEX_NODE_SP_CLIENT_SECRET AKS_FLEX_NODE_SP_CLIENT_SECRET_FILE AKS_FLEX_NODE_SP_CLIENT_CERTIFICATE_FILE
 }
 
@@ -2541,7 +2575,8 @@ flexnode_config_base() {
       flexnode_error E_CONFIG "read the base config" "$FLEXNODE_OPT_BASE_CONFIG cannot be read" \
         "give --base-config a readable file" || return
     fi
-    flexnode_json_op merge 'base config' <"$FLEXNODE_OPT_BASE_CONFIG"
+    flexnode_one_line "base config $FLEXNODE_OPT_BASE_CONFIG"
+    flexnode_json_op merge "$FLEXNODE_RESULT" <"$FLEXNODE_OPT_BASE_CONFIG"
     return
   fi
   flexnode_text=$(flexnode_embedded_config)
@@ -2549,7 +2584,7 @@ flexnode_config_base() {
   [ "$flexnode_text" != __AKS_FLEX_NODE_'BASE_CONFIG_JSON__' ] ||
     flexnode_error E_CONFIG "read the base config" "embedded base config is not populated" "give --base-config FILE" ||
     return
-  flexnode_json_op merge 'base config' <<FLEXNODE_VALUE
+  flexnode_json_op merge 'embedded base config' <<FLEXNODE_VALUE
 $flexnode_text
 FLEXNODE_VALUE
 }
@@ -2560,13 +2595,35 @@ flexnode_config_render() { # FILE
   flexnode_config_operations
   flexnode_status=$?
   if [ "$flexnode_status" -eq 0 ] && ! flexnode_json_apply "$1"; then
-    flexnode_error "$FLEXNODE_JSON_FAULT" "render the config" "$FLEXNODE_JSON_ERROR"
+    flexnode_config_fault "$FLEXNODE_JSON_FAULT" "$FLEXNODE_JSON_ERROR"
     flexnode_status=$?
   fi
   flexnode_x rm -f -- "$1.ops"
   [ "$flexnode_status" -eq 0 ] || return "$flexnode_status"
   flexnode_x chmod 0600 -- "$1"
   flexnode_config_check_rendered "$1"
+}
+
+# flexnode_config_fault ID CAUSE: what is wrong is named by the cause: a file, an option, or a key that they make.
+flexnode_config_fault() {
+  case $1,$2 in
+    E_CONFIG,*'base config '*:* | E_CONFIG,--* | E_CONFIG,AKS_*) flexnode_error "$1" "render the config" "$2" "correct it" ;;
+    *) flexnode_error "$1" "render the config" "$2" ;;
+  esac
+}
+
+# For --plan: what rendering would say, and nothing is written: the operations go through a pipe, after a first pass
+# that counts them.
+flexnode_config_try() {
+  flexnode_json_find || return
+  flexnode_json_begin /dev/null
+  flexnode_config_operations || return
+  FLEXNODE_JSON_OPS=/proc/self/fd/1
+  flexnode_line=$(flexnode_config_operations | flexnode_json_run apply "$FLEXNODE_JSON_COUNT" 2>/dev/null)
+  case $flexnode_line in
+    '{'*) return 0 ;;
+    *) flexnode_config_fault E_CONFIG "$flexnode_line" ;;
+  esac
 }
 
 # The order decides what beats what.
@@ -2600,7 +2657,9 @@ FLEXNODE_VALUE
 
 flexnode_config_override() { # JSON
   FLEXNODE_OVERRIDE=$((FLEXNODE_OVERRIDE + 1))
-  flexnode_json_op merge "config override $FLEXNODE_OVERRIDE" <<FLEXNODE_VALUE
+  flexnode_override_name="--config-overrides number $((FLEXNODE_OVERRIDE - FLEXNODE_TWIN_OVERRIDES))"
+  [ "$FLEXNODE_OVERRIDE" -gt "$FLEXNODE_TWIN_OVERRIDES" ] || flexnode_override_name=AKS_FLEX_NODE_CONFIG_OVERRIDES
+  flexnode_json_op merge "$flexnode_override_name" <<FLEXNODE_VALUE
 $1
 FLEXNODE_VALUE
 }
@@ -2921,13 +2980,14 @@ flexnode_bootstrap_plan() {
   if [ -n "$FLEXNODE_OPT_USE_INSTALLED_AGENT" ]; then
     flexnode_find_installed || return
     FLEXNODE_TARGET=$FLEXNODE_CANDIDATE FLEXNODE_PLACE='' FLEXNODE_SWEEP='' FLEXNODE_MAY_LINK=''
-    printf 'would use the agent %s\n' "$FLEXNODE_TARGET"
+    flexnode_source_words="use the agent $FLEXNODE_TARGET"
   else
     flexnode_inspect_entry || return
     flexnode_plan_source
-    flexnode_show_url "$FLEXNODE_SOURCE"
-    printf 'would take the agent from %s\n' "$FLEXNODE_RESULT"
+    flexnode_check_source && flexnode_source_words="take the agent from $FLEXNODE_RESULT" || return
   fi
+  flexnode_config_try || return
+  printf 'would %s\n' "$flexnode_source_words"
   printf 'would install under %s, to be confirmed by the agent\n' "$FLEXNODE_ROOT"
   printf 'would run its preflight on this host and the config\n'
   flexnode_each flexnode_print "$(flexnode_bootstrap_records)"

@@ -113,15 +113,13 @@ flexnode_obtain() {
   flexnode_ob_archive=$FLEXNODE_STAGING_DIR/archive.tar.gz
   if [ -n "$FLEXNODE_WANT_BINARY" ]; then
     flexnode_copy_in "$FLEXNODE_WANT_BINARY" "$FLEXNODE_CANDIDATE" || return
-    [ -z "$FLEXNODE_WANT_SHA256" ] ||
-      flexnode_verify "$FLEXNODE_CANDIDATE" "$FLEXNODE_WANT_SHA256" "$FLEXNODE_WANT_BINARY" || return
+    flexnode_verify_local "$FLEXNODE_CANDIDATE" "$FLEXNODE_WANT_BINARY" || return
   else
     case $FLEXNODE_WANT_ARCHIVE in
       '' | *://*) flexnode_download "$flexnode_ob_archive" || return ;;
       *)
         flexnode_copy_in "$FLEXNODE_WANT_ARCHIVE" "$flexnode_ob_archive" || return
-        [ -z "$FLEXNODE_WANT_SHA256" ] ||
-          flexnode_verify "$flexnode_ob_archive" "$FLEXNODE_WANT_SHA256" "$FLEXNODE_WANT_ARCHIVE" || return
+        flexnode_verify_local "$flexnode_ob_archive" "$FLEXNODE_WANT_ARCHIVE" || return
         ;;
     esac
     flexnode_unpack "$flexnode_ob_archive" || return
@@ -131,12 +129,45 @@ flexnode_obtain() {
 
 # flexnode_copy_in FILE COPY: takes a local file into staging first, so that what is checked is what is used.
 flexnode_copy_in() {
-  [ -f "$1" ] || flexnode_error E_USAGE obtain "$1 is not a file" "name a file that is there" || return
-  flexnode_check_size "$1" E_ARCHIVE obtain || return
+  flexnode_check_local "$1" || return
   flexnode_words cp -- "$1" "$2" && return
   flexnode_ci_words=$FLEXNODE_RESULT
   flexnode_mount_of "$FLEXNODE_STAGING_DIR"
   flexnode_error E_STATE obtain "cannot copy $1: $flexnode_ci_words: $FLEXNODE_RESULT"
+}
+
+# flexnode_check_local FILE: is it a file of an agent's size? Prints E_USAGE or E_ARCHIVE and returns its code.
+flexnode_check_local() {
+  [ -f "$1" ] || flexnode_error E_USAGE obtain "$1 is not a file" "name a file that is there" || return
+  flexnode_check_size "$1" E_ARCHIVE obtain
+}
+
+# flexnode_verify_local COPY FILE: verifies the COPY of a local FILE by the sum that was given; where a sum is required,
+# else by the checksums.txt beside FILE. Prints E_CHECKSUM and returns its code.
+flexnode_verify_local() {
+  if [ -n "$FLEXNODE_WANT_SHA256" ]; then
+    flexnode_verify "$1" "$FLEXNODE_WANT_SHA256" "$2"
+  elif [ -n "$FLEXNODE_WANT_REQUIRE_CHECKSUM" ]; then
+    case $2 in
+      */*) flexnode_vo_list=${2%/*}/$FLEXNODE_CHECKSUMS_NAME ;;
+      *) flexnode_vo_list=./$FLEXNODE_CHECKSUMS_NAME ;;
+    esac
+    [ -f "$flexnode_vo_list" ] ||
+      flexnode_error E_CHECKSUM checksum "there is no $FLEXNODE_CHECKSUMS_NAME beside $2" 'give its sum' || return
+    flexnode_expected_sum "$flexnode_vo_list" "${2##*/}" && flexnode_verify "$1" "$FLEXNODE_RESULT" "$2"
+  fi
+}
+
+# flexnode_check_source: for --plan: would FLEXNODE_SOURCE be taken, as far as can be known without a request? Prints
+# the run's own error and returns its code, or sets FLEXNODE_RESULT to what may be shown of it.
+flexnode_check_source() {
+  case $FLEXNODE_WANT_BINARY,$FLEXNODE_WANT_ARCHIVE in
+    , | ,*://*) flexnode_check_url "$FLEXNODE_SOURCE" ;;
+    *)
+      flexnode_check_local "$FLEXNODE_SOURCE" && flexnode_verify_local "$FLEXNODE_SOURCE" "$FLEXNODE_SOURCE" || return
+      FLEXNODE_RESULT=$FLEXNODE_SOURCE
+      ;;
+  esac
 }
 
 # flexnode_plan_source: sets FLEXNODE_SOURCE to the URL or file that the agent comes from (without a request, so an

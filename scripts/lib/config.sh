@@ -10,6 +10,8 @@ flexnode_config_take_credentials() {
   FLEXNODE_SECRET=${AKS_FLEX_NODE_SP_CLIENT_SECRET-}
   FLEXNODE_TWIN_SECRET_FILE=${AKS_FLEX_NODE_SP_CLIENT_SECRET_FILE-}
   FLEXNODE_TWIN_CERTIFICATE_FILE=${AKS_FLEX_NODE_SP_CLIENT_CERTIFICATE_FILE-}
+  FLEXNODE_TWIN_OVERRIDES=${AKS_FLEX_NODE_CONFIG_OVERRIDES:+1}
+  FLEXNODE_TWIN_OVERRIDES=${FLEXNODE_TWIN_OVERRIDES:-0} # how many of the overrides are from there
   unset AKS_FLEX_NODE_SP_CLIENT_SECRET AKS_FLEX_NODE_SP_CLIENT_SECRET_FILE AKS_FLEX_NODE_SP_CLIENT_CERTIFICATE_FILE
 }
 
@@ -135,7 +137,8 @@ flexnode_config_base() {
       flexnode_error E_CONFIG "read the base config" "$FLEXNODE_OPT_BASE_CONFIG cannot be read" \
         "give --base-config a readable file" || return
     fi
-    flexnode_json_op merge 'base config' <"$FLEXNODE_OPT_BASE_CONFIG"
+    flexnode_one_line "base config $FLEXNODE_OPT_BASE_CONFIG"
+    flexnode_json_op merge "$FLEXNODE_RESULT" <"$FLEXNODE_OPT_BASE_CONFIG"
     return
   fi
   flexnode_text=$(flexnode_embedded_config)
@@ -143,7 +146,7 @@ flexnode_config_base() {
   [ "$flexnode_text" != __AKS_FLEX_NODE_'BASE_CONFIG_JSON__' ] ||
     flexnode_error E_CONFIG "read the base config" "embedded base config is not populated" "give --base-config FILE" ||
     return
-  flexnode_json_op merge 'base config' <<FLEXNODE_VALUE
+  flexnode_json_op merge 'embedded base config' <<FLEXNODE_VALUE
 $flexnode_text
 FLEXNODE_VALUE
 }
@@ -154,13 +157,35 @@ flexnode_config_render() { # FILE
   flexnode_config_operations
   flexnode_status=$?
   if [ "$flexnode_status" -eq 0 ] && ! flexnode_json_apply "$1"; then
-    flexnode_error "$FLEXNODE_JSON_FAULT" "render the config" "$FLEXNODE_JSON_ERROR"
+    flexnode_config_fault "$FLEXNODE_JSON_FAULT" "$FLEXNODE_JSON_ERROR"
     flexnode_status=$?
   fi
   flexnode_x rm -f -- "$1.ops"
   [ "$flexnode_status" -eq 0 ] || return "$flexnode_status"
   flexnode_x chmod 0600 -- "$1"
   flexnode_config_check_rendered "$1"
+}
+
+# flexnode_config_fault ID CAUSE: what is wrong is named by the cause: a file, an option, or a key that they make.
+flexnode_config_fault() {
+  case $1,$2 in
+    E_CONFIG,*'base config '*:* | E_CONFIG,--* | E_CONFIG,AKS_*) flexnode_error "$1" "render the config" "$2" "correct it" ;;
+    *) flexnode_error "$1" "render the config" "$2" ;;
+  esac
+}
+
+# For --plan: what rendering would say, and nothing is written: the operations go through a pipe, after a first pass
+# that counts them.
+flexnode_config_try() {
+  flexnode_json_find || return
+  flexnode_json_begin /dev/null
+  flexnode_config_operations || return
+  FLEXNODE_JSON_OPS=/proc/self/fd/1
+  flexnode_line=$(flexnode_config_operations | flexnode_json_run apply "$FLEXNODE_JSON_COUNT" 2>/dev/null)
+  case $flexnode_line in
+    '{'*) return 0 ;;
+    *) flexnode_config_fault E_CONFIG "$flexnode_line" ;;
+  esac
 }
 
 # The order decides what beats what.
@@ -194,7 +219,9 @@ FLEXNODE_VALUE
 
 flexnode_config_override() { # JSON
   FLEXNODE_OVERRIDE=$((FLEXNODE_OVERRIDE + 1))
-  flexnode_json_op merge "config override $FLEXNODE_OVERRIDE" <<FLEXNODE_VALUE
+  flexnode_override_name="--config-overrides number $((FLEXNODE_OVERRIDE - FLEXNODE_TWIN_OVERRIDES))"
+  [ "$FLEXNODE_OVERRIDE" -gt "$FLEXNODE_TWIN_OVERRIDES" ] || flexnode_override_name=AKS_FLEX_NODE_CONFIG_OVERRIDES
+  flexnode_json_op merge "$flexnode_override_name" <<FLEXNODE_VALUE
 $1
 FLEXNODE_VALUE
 }

@@ -76,6 +76,7 @@ def half($range): .[0:4] | ascii_downcase | .[0:1] == "d" and (.[1:2] | inside($
 def lone: split("\\u") | . as $p | any(range(1; length); . as $i
   | ($p[$i] | half("89ab") and (length > 4 or ($p[$i + 1] // "" | half("cdef") | not)))
     or ($p[$i] | half("cdef")) and ($i < 2 or ($p[$i - 1] | (length > 4 or (half("89ab") | not)))));
+def place: [try (fromjson | "") catch (": " + (split(" (while parsing")[0]))][0];
 def document($name):
   (if contains("\ufffd") then error("\($name): not UTF-8 text") else . end)
   | (swap("\\\\"; "__") | swap("\\\""; "__") | split("\"")) as $parts
@@ -83,7 +84,7 @@ def document($name):
       ([$parts[range(0; $parts | length; 2)]] | join(" "); swap($c; " "))
     | split(" ") | map(select(. != ""))) as $words
   | (reduce $words[] as $w (.; if $w | (. == "true" or . == "false" or . == "null" or number) then .
-      elif [$w | explode[] | . < 43 or . > 57 and . != 69 and . != 101] | any then error("\($name): not JSON")
+      elif [$w | explode[] | . < 43 or . > 57 and . != 69 and . != 101] | any then error("\($name): not JSON" + place)
       else error("\($name): a number that is neither an integer below 2^53 nor a plain decimal") end))
   | (if any($parts[range(1; $parts | length; 2)]; (explode | any(.[]; . < 32)) or lone) then
       error("\($name): a control character or half a surrogate pair in a string") else . end)

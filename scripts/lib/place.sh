@@ -69,7 +69,7 @@ flexnode_inspect_entry() {
     esac
     [ -n "$FLEXNODE_SWEEP" ] || flexnode_error E_LAYOUT target \
       "$FLEXNODE_TARGET belongs to an agent that is set up on this host" \
-      "upgrade it with the new agent's 'agent-upgrade', or run '$FLEXNODE_TARGET reset' first"
+      "run '$FLEXNODE_TARGET reset' first, or upgrade it if the new agent offers agent-upgrade"
   elif [ -e "$FLEXNODE_TARGET" ] && [ ! -f "$FLEXNODE_TARGET" ]; then
     flexnode_error E_LAYOUT target "$FLEXNODE_TARGET is not a file" 'move it away'
   fi

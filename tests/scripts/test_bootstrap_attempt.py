@@ -109,7 +109,7 @@ def test_another_install_dir_is_refused_before_the_download(attempt: Callable[..
 def test_a_config_that_is_not_json_is_refused(bootstrap: Bootstrap, attempt: Callable[..., Result]) -> None:
     bootstrap.box.write(f"{WORK}/text.json", b"azure: {}\n")
     line = last_line(attempt(released("current"), "--base-config", f"{WORK}/text.json"))
-    assert line.startswith("9 bootstrap: error: render the config: base config: not JSON")
+    assert line.startswith(f"9 bootstrap: error: render the config: base config {WORK}/text.json: not JSON")
 
 
 def test_a_config_that_is_wrong_in_three_places_is_refused_with_all_three(

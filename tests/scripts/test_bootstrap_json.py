@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyhelpers.sandbox import Server
-from tests.scripts.bootstrap import CORPUS, JSON_TOOLS, OUT, SCRIPT, WORK, Bootstrap, Json, in_a_box
+from tests.scripts.bootstrap import BASE, CORPUS, JSON_TOOLS, OUT, SCRIPT, WORK, Bootstrap, Json, in_a_box
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,14 @@ def test_the_text_of_both_tools_is_the_same(bootstrap: Bootstrap) -> None:
 def test_an_override_that_is_no_object_is_refused_by_its_number(bootstrap: Bootstrap) -> None:
     for tool in JSON_TOOLS:
         words = bootstrap.error("--config-overrides", "{}", "--config-overrides", "[1]", base={}, tool=tool)
-        assert "config override 2: not a JSON object" in words, tool
+        assert "--config-overrides number 2: not a JSON object; correct it" in words, tool
+
+
+def test_an_override_of_the_environment_is_refused_by_its_variable_with_the_place(bootstrap: Bootstrap) -> None:
+    for tool in JSON_TOOLS:
+        words = bootstrap.error(base={}, tool=tool, env={"AKS_FLEX_NODE_CONFIG_OVERRIDES": "{a: 1}"})
+        assert "render the config: AKS_FLEX_NODE_CONFIG_OVERRIDES: not JSON: " in words, tool
+        assert "line 1" in words, tool
 
 
 def test_an_error_shows_no_value_of_the_document(bootstrap: Bootstrap) -> None:
@@ -123,7 +130,7 @@ def test_an_error_shows_no_value_of_the_document(bootstrap: Bootstrap) -> None:
 def test_a_refused_number_is_explained(bootstrap: Bootstrap) -> None:
     for tool in JSON_TOOLS:
         words = bootstrap.error(base=b'{"a":1e3}', tool=tool)
-        assert "base config: a number that is neither an integer below 2^53 nor a plain decimal" in words, tool
+        assert f"base config {BASE}: a number that is neither an integer below 2^53 nor a plain decimal" in words, tool
 
 
 def test_a_target_below_something_that_is_no_object_is_refused(bootstrap: Bootstrap) -> None:

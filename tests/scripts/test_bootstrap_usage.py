@@ -210,8 +210,35 @@ def test_the_plan_names_what_would_be_done_in_order(bootstrap: Bootstrap) -> Non
 
 def test_the_plan_shows_no_query_of_the_url(bootstrap: Bootstrap) -> None:
     url = "https://user:word@example.invalid/{{VERSION}}/{{OS}}/a.tar.gz?sig=hunter2"
-    result = bootstrap.run("--plan", "--agent-url", url, "--agent-version", "v1.2.3")
+    result = bootstrap.run("--plan", "--base-config", BASE, "--agent-url", url, "--agent-version", "v1.2.3")
     assert result.stdout.splitlines()[0] == "would take the agent from https://example.invalid/v1.2.3/linux/a.tar.gz"
+
+
+@pytest.mark.parametrize("shell", [["dash"], ["bash"], ["busybox", "ash"]])
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ([], 9, "embedded base config is not populated"),
+        (["--base-config", "/nowhere"], 9, "/nowhere cannot be read"),
+        (["--base-config", "/etc/passwd"], 9, "base config /etc/passwd: not JSON"),
+        (["--base-config", BASE, "--config-overrides", "[]"], 9, "--config-overrides number 1: not a JSON object"),
+        (["--base-config", BASE, "--auth", "sp"], 9, "needs --sp-tenant-id"),
+        (["--base-config", BASE, "--agent-url", "http://example.invalid/a"], 5, "[E_URL]"),
+        (["--base-config", BASE, "--agent-url", "/nowhere"], 2, "/nowhere is not a file"),
+    ],
+)
+def test_the_plan_refuses_inputs_that_the_run_would_refuse(
+    bootstrap: Bootstrap, options: list[str], code: int, words: str, shell: list[str]
+) -> None:
+    before = bootstrap.box.diff()
+    result = bootstrap.run("--plan", *options, shell=shell)
+    assert (result.code, result.stdout, words in result.stderr) == (code, "", True), result
+    assert bootstrap.box.diff() == before
+
+
+def test_the_plan_shows_a_local_path_as_it_is(bootstrap: Bootstrap) -> None:
+    result = bootstrap.run("--plan", "--base-config", BASE, "--agent-url", BASE)
+    assert result.stdout.splitlines()[0] == f"would take the agent from {BASE}"
 
 
 def test_the_plan_without_an_installed_agent_says_so(bootstrap: Bootstrap) -> None:

@@ -171,6 +171,20 @@ def test_a_custom_url_without_a_list_is_refused_where_a_sum_is_required(install:
         install.refused(install("--archive", f"{server.url}/agent.tar.gz", "--require-checksum"), "E_CHECKSUM", 6)
 
 
+def test_a_local_archive_where_a_sum_is_required_needs_one_or_a_list_beside_it(install: Install) -> None:
+    install.sh(f"mkdir /tmp/alone && cp {archive('current')} /tmp/alone")
+    alone = f"/tmp/alone/{archive('current').rpartition('/')[2]}"
+    for options in (["--plan", "--archive"], ["--archive"], ["--binary"]):
+        line = install.refused(install(*options, alone, "--require-checksum"), "E_CHECKSUM", 6)
+        assert f"there is no checksums.txt beside {alone}; give its sum" in line
+    install.done("--archive", archive("current"), "--require-checksum")
+    install.sh("cp /bin/true /tmp/alone/a.tar.gz; cp /tmp/alone/*linux* /tmp/alone/b.tar.gz")
+    install.sh("cd /tmp/alone; sha256sum a.tar.gz | sed 's/a.tar/b.tar/' >checksums.txt")
+    assert "has the sum" in install.failed(
+        install("--archive", "/tmp/alone/b.tar.gz", "--require-checksum"), "E_CHECKSUM", 6
+    )
+
+
 def test_a_custom_url_is_verified_by_the_list_beside_it(install: Install, tmp_path: Path) -> None:
     wrong = altered(tmp_path, lambda text: "0" * 64 + f"  {NAME}\n")
     files = {f"/x/{NAME}": Path(archive("current")), "/x/checksums.txt": wrong / "checksums.txt"}

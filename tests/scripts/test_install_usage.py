@@ -139,6 +139,14 @@ def test_plan_refuses_what_the_run_refuses(install: Install) -> None:
     assert "E_LAYOUT" in install("--plan").stderr
 
 
+def test_plan_refuses_a_source_that_the_run_refuses(install: Install) -> None:
+    install.refused(install("--plan", "--base-url", "http://example.invalid"), "E_URL", 5)
+    install.refused(install("--plan", "--binary", "/nowhere"), "E_USAGE", 2)
+    assert install.done("--plan", "--archive", archive("current")).stdout.startswith(
+        f"would take the agent from {archive('current')}\n"
+    )
+
+
 def test_plan_works_for_a_user_who_is_not_root(install: Install) -> None:
     result = install.box.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "dash", SCRIPT, "--plan"])
     assert result.code == 0 and "would" in result.stdout
