@@ -2861,14 +2861,31 @@ flexnode_bootstrap_preflight() {
   flexnode_wait flexnode_run_preflight
   flexnode_status=$?
   if [ "$flexnode_status" -ne 0 ] || [ -z "$FLEXNODE_OPT_QUIET" ]; then
-    cat <"$FLEXNODE_STAGING_DIR/report" >&2 8>&- 9>&-
+    flexnode_show_report <"$FLEXNODE_STAGING_DIR/report"
   fi
   case $flexnode_status in
     0) return 0 ;;
-    1) flexnode_error E_PREFLIGHT preflight 'the agent refuses this host or config' \
-      'correct what the report names (a config in staging is made of base config, options and overrides)' ;;
+    1) case $FLEXNODE_REPORT_FAULT in
+      config) flexnode_error E_PREFLIGHT preflight 'the agent refuses the config, see agent-config in its report' \
+        "correct the keys where they come from: ${FLEXNODE_OPT_BASE_CONFIG:-the embedded base config}, --config-overrides (AKS_FLEX_NODE_CONFIG_OVERRIDES), other options" ;;
+      *) flexnode_error E_PREFLIGHT preflight 'the agent refuses this host' 'correct what the report names' ;;
+    esac ;;
     *) flexnode_error E_PREFLIGHT preflight "the agent's preflight ended with status $flexnode_status" ;;
   esac
+}
+
+# flexnode_show_report <REPORT: prints it to stderr, without the path of the staged config, which is gone when it is read.
+# Sets FLEXNODE_REPORT_FAULT to `config` when that is at fault.
+flexnode_show_report() {
+  FLEXNODE_REPORT_FAULT=
+  while IFS= read -r flexnode_line || [ -n "$flexnode_line" ]; do
+    case $flexnode_line in error*agent-config*) FLEXNODE_REPORT_FAULT=config ;; esac
+    while :; do
+      case $flexnode_line in *"$FLEXNODE_CONFIG_STAGED"*) ;; *) break ;; esac
+      flexnode_line="${flexnode_line%%"$FLEXNODE_CONFIG_STAGED"*}the rendered config${flexnode_line#*"$FLEXNODE_CONFIG_STAGED"}"
+    done
+    printf '%s\n' "$flexnode_line" >&2
+  done
 }
 
 flexnode_run_preflight() {

@@ -117,7 +117,12 @@ def test_a_config_that_is_wrong_in_three_places_is_refused_with_all_three(
 ) -> None:
     bootstrap.box.write(f"{WORK}/wrong.json", json.dumps(WRONG).encode())
     result = attempt(released("current"), "--base-config", f"{WORK}/wrong.json", "--quiet")
-    assert last_line(result).startswith("10 bootstrap: error: preflight: the agent refuses this host or config")
+    assert last_line(result).startswith(
+        "10 bootstrap: error: preflight: the agent refuses the config, see agent-config"
+    )
+    assert f"where they come from: {WORK}/wrong.json, --config-overrides" in last_line(result)
+    assert "/staging/" not in result.stderr
+    assert "--ignore-preflight-errors" not in result.stderr
     for key in ("azure.targetCluster.resourceId", "node.maxPods", "node.labels"):
         assert key in result.stderr
 

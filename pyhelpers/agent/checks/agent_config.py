@@ -27,4 +27,5 @@ CHECK = Check(
     why="A wrong key would otherwise be found when the host has half changed.",
     remedy="correct the named keys",
     run=run,
+    start_can_do_without=False,
 )

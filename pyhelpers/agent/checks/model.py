@@ -48,3 +48,4 @@ class Check:
     remedy: str
     run: Callable[[Question], list[Result]]
     seconds: float = 10.0  # its time limit
+    start_can_do_without: bool = True  # False: ignoring it only moves the error to start

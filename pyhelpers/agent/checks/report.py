@@ -24,6 +24,7 @@ class Row:
     result: Result
     remedy: str
     milliseconds: int
+    start_can_do_without: bool
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,10 @@ def make(answers: Iterable[Answered], ignored: Sequence[str], fail_on_warnings: 
             ignore = result.verdict == FAIL and (answered.check.id in ignored or ALL in ignored)
             severity = SHOWN[WARN] if ignore else SHOWN[result.verdict]
             remedy = "" if result.verdict == PASS else result.remedy or answered.check.remedy
-            rows.append(Row(answered.check.id, severity, ignore, result, remedy, answered.milliseconds))
+            check = answered.check
+            rows.append(
+                Row(check.id, severity, ignore, result, remedy, answered.milliseconds, check.start_can_do_without)
+            )
     return Report(rows, fail_on_warnings)
 
 
@@ -115,7 +119,7 @@ def _explained(report: Report) -> list[str]:
         lines += _wrapped(f"  {row.name}: ", row.result.message)
         lines += _wrapped("    -> ", row.remedy)
     errors = ",".join(dict.fromkeys(row.name for row in stops if row.severity == "error"))
-    if errors:
+    if errors and all(row.start_can_do_without for row in stops):
         lines += ["", f"To start all the same, at your own risk: --ignore-preflight-errors {errors}"]
     return [*lines, ""] if lines else []
 
