@@ -32,7 +32,7 @@ class Build:
 def current() -> Build:
     """What was built into this file, or the development default."""
     try:
-        from pyhelpers.agent import _build  # type: ignore[attr-defined]
+        from pyhelpers.agent import _build
     except ImportError:
         return Build()
     return Build(**_build.BUILD)

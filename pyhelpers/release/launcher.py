@@ -11,7 +11,7 @@ if sys.version_info < (3, 9):  # noqa: UP036 - hosts have older ones
 
 if sys.argv[1:] == ["version"]:
     # Callers wait for this answer, so it costs what Python costs: one small import, and no clean-up at exit.
-    from pyhelpers.agent._build import BUILD, VERSION_LINES  # type: ignore[import-not-found]
+    from pyhelpers.agent._build import BUILD, VERSION_LINES
 
     if not BUILD["fault"] and sys.stdout is not None:
         try:
