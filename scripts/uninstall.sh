@@ -2410,6 +2410,7 @@ flexnode_run_plan() {
   FLEXNODE_GOING=$FLEXNODE_NEWLINE
   FLEXNODE_ASKED=$FLEXNODE_NEWLINE
   FLEXNODE_AGENT=
+  FLEXNODE_TRACE=1 # whoever calls it says that an agent was here
   flexnode_each flexnode_act "$("$@")" && flexnode_report_call
 }
 

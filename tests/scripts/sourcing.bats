@@ -160,13 +160,14 @@ an_agent() {
   project=$(realpath "$BATS_TEST_DIRNAME/../..")
   awk -v RS='```' 'NR % 2 == 0 { sub(/^sh\n/, ""); printf "%s", $0 >("example" NR / 2) }' "$project/docs/sourcing-uninstall.md"
   for shell in "${SHELLS[@]}"; do
-    for example in 1 2; do
+    for example in 1 2 3; do
       an_agent 'exit 0'
       run $shell -euc 'cd "$1"; . "$2"' x "$project" "$PWD/example$example"
       [ "$status" = 0 ]
-      [ ! -e /opt/unbounded ]
-      [ ! -e /etc/aks-flex-node ]
+      [ ! -e /opt/unbounded/bin/aks-flex-node ]
+      [ "$example" = 2 ] || [ ! -e /opt/unbounded ]
+      [ "$example" = 2 ] || [ ! -e /etc/aks-flex-node ]
     done
   done
-  [ ! -e example3 ]
+  [ ! -e example4 ]
 }
