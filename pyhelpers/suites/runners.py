@@ -51,10 +51,15 @@ def environment(project: Path) -> dict[str, str]:
     return env | ({"CI": os.environ["CI"]} if os.environ.get("CI") else {})
 
 
+def _inside(project: Path) -> dict[str, str]:
+    """The same for what runs in a sandbox; bats files that are not told so refuse to run."""
+    return environment(project) | {"FLEXKIT_SANDBOX": "1"}
+
+
 def _bats(server: Server, project: Path, file: str) -> list[Case]:
     result = server.run(
         ["bats", "--tap", "--timing", file],
-        env=environment(project),
+        env=_inside(project),
         cwd=str(project),
         timeout=FILE_TIMEOUT_S,
         binds=[project],
@@ -71,7 +76,7 @@ def _options(file: str, only: Sequence[str], stop_at_failure: bool) -> list[str]
 def _pytest_inside(server: Server, project: Path, file: str, options: list[str]) -> list[Case]:
     result = server.run(
         _pytest(options, JUNIT_INSIDE),
-        env=environment(project),
+        env=_inside(project),
         cwd=str(project),
         timeout=FILE_TIMEOUT_S,
         binds=[project],

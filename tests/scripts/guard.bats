@@ -2,6 +2,8 @@
 # shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # The guard: run from a file, piped or sourced, in each shell. A wrong answer is a silent no-op or acts in a caller.
 
+load only_in_sandbox.bash
+
 setup() {
   cd "$BATS_TEST_TMPDIR" || return
   {

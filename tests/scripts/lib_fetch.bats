@@ -2,6 +2,7 @@
 # shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # URLs, versions, checksum files: what is decided before and after a download.
 
+load only_in_sandbox.bash
 load shells.bash
 
 URLS='for u in "$@"; do flexnode_check_url "$u" 2>/dev/null && printf "%s\n" "$u"; done'

@@ -2,6 +2,7 @@
 # shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # The journal: written whole, read only when it is valid to the last line.
 
+load only_in_sandbox.bash
 load shells.bash
 
 READ='flexnode_journal_read; echo "$? $FLEXNODE_J_ROOT $FLEXNODE_J_ATTEMPT $FLEXNODE_J_DONE"; [ -z "$FLEXNODE_J_REASON" ] || echo "$FLEXNODE_J_REASON"'

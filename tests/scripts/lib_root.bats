@@ -2,6 +2,7 @@
 # shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # Host root, legacy root: the planned root, the linking table, the probe.
 
+load only_in_sandbox.bash
 load shells.bash
 
 LEGACY='mkdir -p $T/usr/local/bin; : >$T/usr/local/bin/aks-flex-node'

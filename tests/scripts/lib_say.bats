@@ -2,6 +2,7 @@
 # shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # Words for people: one line each, to stderr.
 
+load only_in_sandbox.bash
 load shells.bash
 
 @test "a message is one line with the program in front" {

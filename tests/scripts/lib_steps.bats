@@ -2,6 +2,7 @@
 # shellcheck disable=SC2016 # snippets expand in the shell that runs them
 # Plans: records are emitted, and one loop prints or acts on them.
 
+load only_in_sandbox.bash
 load shells.bash
 
 @test "separator, percent and newline survive a record" {

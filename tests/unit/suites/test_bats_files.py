@@ -1,0 +1,24 @@
+"""A bats file cannot be run by hand on the machine itself: it installs and removes things as root."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+FILES = sorted((Path(__file__).parents[2] / "scripts").glob("*.bats"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_a_bats_file_loads_the_guard_before_anything_else(file: Path) -> None:
+    lines = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
+    assert lines[0] == "load only_in_sandbox.bash"
+
+
+def test_the_guard_refuses_to_run_outside_a_sandbox(tmp_path: Path) -> None:
+    (tmp_path / "x.bats").write_text("load only_in_sandbox.bash\n@test 'x' { touch ran; }\n")
+    (tmp_path / "only_in_sandbox.bash").write_bytes((FILES[0].parent / "only_in_sandbox.bash").read_bytes())
+    result = subprocess.run(
+        ["bats", "x.bats"], cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True
+    )
+    assert result.returncode != 0 and "flexkit test" in result.stdout + result.stderr
+    assert not (tmp_path / "ran").exists()
