@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,7 +12,7 @@ from pyhelpers.release import variant
 from pyhelpers.sandbox.mutations import Decision, Watch, go_on, stop_before
 from pyhelpers.testhost import Host
 from pyhelpers.tree import Change
-from tests.faults.kill import PROJECT, UNINSTALL, must
+from tests.faults.kill import PROJECT, UNINSTALL, must, stopped_or_ended
 
 CONFIG = "/run/faults/base.json"
 CLUSTER = (
@@ -77,9 +76,7 @@ def leftovers(number: int, *, rerun: bool) -> list[Change]:
     """Cut the power at call NUMBER, perhaps bootstrap again, uninstall -> what is not as it was."""
     with node() as one:
         with one.watch(stop_before(number)) as watch:
-            runner = threading.Thread(target=lambda: one.host.run(watch.argv(one.bootstrap), timeout=120))
-            runner.start()
-            assert watch.stopped.wait(120), f"call {number} was never made"
+            runner = stopped_or_ended(watch, lambda: one.host.run(watch.argv(one.bootstrap), timeout=120))
             one.cut_and_boot()
             runner.join()
         if rerun:
