@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from pyhelpers import arguments
+from pyhelpers.release import variant
 from pyhelpers.sandbox import SandboxError, Server, outside
 from pyhelpers.suites import junit, pool, report, runners
 from pyhelpers.suites.case import Case, FileReport
@@ -47,6 +48,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _run(files: list[str], jobs: int) -> list[FileReport]:
     reports: list[FileReport] = []
+    variant("current")  # in a sandbox the checkout is read-only: no test could build it there
     before = outside.Walk.take()
     with Server(jobs=jobs) as server:
         for one in pool.run_all(files, jobs, lambda file: runners.run_file(server, PROJECT, file)):

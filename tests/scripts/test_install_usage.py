@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pyhelpers.sandbox import Result
 from tests.scripts.install import JOURNAL, LEGACY_BINARY, NAME, ROOT_BINARY, SCRIPT, SHELLS, Install, archive, binary
 
 WRONG = {
@@ -48,14 +51,14 @@ def test_version_alone_prints_the_version_of_the_script(install: Install) -> Non
     assert (result.stdout, result.stderr) == ("install.sh 0.1.0\n", "")
 
 
+def as_nobody(install: Install, *options: str) -> Result:
+    """install.sh for another user than root, from a pipe: a checkout may be closed to others."""
+    call = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "dash", "-s", "--", *options]
+    return install.box.run(call, stdin=Path(SCRIPT).read_bytes())
+
+
 def test_a_user_who_is_not_root_is_refused(install: Install) -> None:
-    install.refused(
-        install.box.run(
-            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "dash", SCRIPT, "--binary", "/bin/true"]
-        ),
-        "E_NOT_ROOT",
-        3,
-    )
+    install.refused(as_nobody(install, "--binary", "/bin/true"), "E_NOT_ROOT", 3)
 
 
 def test_the_local_binary_can_come_from_the_environment(install: Install) -> None:
@@ -148,7 +151,7 @@ def test_plan_refuses_a_source_that_the_run_refuses(install: Install) -> None:
 
 
 def test_plan_works_for_a_user_who_is_not_root(install: Install) -> None:
-    result = install.box.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "dash", SCRIPT, "--plan"])
+    result = as_nobody(install, "--plan")
     assert result.code == 0 and "would" in result.stdout
 
 

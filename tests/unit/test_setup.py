@@ -100,9 +100,9 @@ def ready(machine: Machine) -> Machine:
 def test_a_first_run_makes_the_venv_and_says_so_in_one_line(machine: Machine) -> None:
     code, words, calls = machine.run()
     assert (code, words) == (0, "setup: installing the Python packages in .venv\n")
-    assert [call.split(" --")[0] for call in calls] == ["python3 -m venv", "python3 -m pip install"]
+    assert [call.split(" -")[1] for call in calls] == ["m venv", "m pip install", "m compileall"]
     assert calls[0] == "python3 -m venv --clear .venv"
-    assert calls[1].endswith("--requirement requirements.txt --editable .")
+    assert calls[1].endswith("--requirement requirements.txt --config-settings editable_mode=compat --editable .")
 
 
 def test_a_second_run_does_nothing_and_says_nothing(ready: Machine) -> None:
@@ -113,7 +113,7 @@ def test_a_second_run_does_nothing_and_says_nothing(ready: Machine) -> None:
 def test_the_venv_follows_requirements_and_project(ready: Machine, name: str) -> None:
     with (ready.checkout / name).open("a") as file:
         file.write("\n# changed\n")
-    assert [call.split(" --")[0] for call in ready.run()[2]] == ["python3 -m venv .venv", "python3 -m pip install"]
+    assert [call.split(" -")[1] for call in ready.run()[2]] == ["m venv .venv", "m pip install", "m compileall"]
     assert ready.run() == (0, "", [])
 
 

@@ -116,7 +116,7 @@ def test_doctor_says_that_all_is_possible_here() -> None:
 @pytest.mark.parametrize(
     ("before", "reason"),
     [
-        (("setpriv", "--reuid=65534", "--clear-groups"), b"it needs root"),
+        (("unshare", "--user", "--"), b"it needs root"),
         (("setpriv", "--bounding-set=-sys_admin", "--"), b"Operation not permitted"),
         ((*FLEXKIT, "sandbox", "--"), b"this is the inside of a sandbox"),
     ],

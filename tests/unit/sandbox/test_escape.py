@@ -70,7 +70,7 @@ REFUSED = [
     "mknod /tmp/null c 1 3",
     "date -s 2001-01-01",
     "dmesg -C",
-    "reboot -f",
+    "python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).reboot(0x1234567) != 0)'",
     "systemctl start escaped.service",
     "systemctl daemon-reload",
     "nsenter -t 1 -a true",
