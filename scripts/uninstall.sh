@@ -2402,6 +2402,7 @@ flexnode_plan_all_units() {
 }
 flexnode_plan_at_layout() { # ROOT
   flexnode_plan_layout "$1"
+  [ "$1" != "$FLEXNODE_LEGACY" ] || return 0 # its directories are the host's, empty or not
   for flexnode_at_dir in bin lib libexec; do flexnode_plan_dir "$1/$flexnode_at_dir" ''; done
 }
 

@@ -118,9 +118,12 @@ an_agent() {
 
 @test "flexnode_remove_layout removes the layout below one root and nothing below the other" {
   an_agent 'exit 0'
+  rm -rf /usr/local/bin # as on a host where nothing else is in it
+  mkdir /usr/local/bin
   cp /opt/unbounded/bin/aks-flex-node /usr/local/bin/
   run sh -c '. "$1"; flexnode_remove_layout /usr/local' x "$UNINSTALL"
   [ "$status" = 0 ]
+  [ -d /usr/local/bin ]
   [ ! -e /usr/local/bin/aks-flex-node ]
   [ -e /opt/unbounded/bin/aks-flex-node ]
 }

@@ -190,7 +190,7 @@ def test_a_hostile_environment_changes_nothing(host: Uninstall, shell: str) -> N
 
 
 def test_with_busybox_tools_alone_it_does_the_same(host: Uninstall) -> None:
-    host.sh("mkdir /tmp/bb; busybox --install -s /tmp/bb; ln -sf $(command -v flock busybox) /tmp/bb")
+    host.sh("mkdir /tmp/bb; busybox --install -s /tmp/bb; ln -sf $(command -v flock) $(command -v busybox) /tmp/bb")
     host.run("--yes", shell=["busybox", "ash"], env={"PATH": "/tmp/bb"})
     assert host.diff() == []
 
