@@ -36,13 +36,6 @@ def test_a_wrong_argument_is_a_usage_error_of_one_line(
     assert "Traceback" not in error
 
 
-@pytest.mark.needs("sandbox")
-def test_a_name_that_no_mutant_has_is_a_wrong_call(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["mutants", "no such name"]) == 2
-    error = capsys.readouterr().err
-    assert error == "flexkit mutants: no mutant's name in tests/corpus/mutants.yaml holds 'no such name'\n"
-
-
 @pytest.mark.parametrize("command", ["up", "exec", "reboot", "cut", "diff", "down"])
 def test_each_host_command_says_what_it_does_and_what_its_name_is(
     command: str, capsys: pytest.CaptureFixture[str]
