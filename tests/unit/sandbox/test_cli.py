@@ -14,7 +14,7 @@ from pyhelpers import cli
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_sandbox_works_with_closed_streams(closed: str) -> None:
     call = f"exec {sys.executable} -m pyhelpers sandbox -- sh -c 'echo out; echo words >&2; exit 3' {closed}"
-    done = subprocess.run(["bash", "-c", call], capture_output=True, text=True, check=False)
+    done = subprocess.run(["bash", "-c", call], cwd="/", capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert done.stdout == ("" if ">&-" in closed.replace("2>&-", "") else "out\n")
     assert done.stderr == ("" if "2>&-" in closed else "words\n")

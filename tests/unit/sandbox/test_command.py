@@ -16,7 +16,7 @@ FLEXKIT = [sys.executable, "-B", "-m", "pyhelpers"]
 
 
 def flexkit(*argv: str, stdin: bytes = b"", before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*before, *FLEXKIT, *argv], check=False, cwd=PROJECT, input=stdin, capture_output=True)
+    return subprocess.run([*before, *FLEXKIT, *argv], check=False, cwd="/", input=stdin, capture_output=True)
 
 
 @pytest.mark.needs("sandbox")
@@ -35,7 +35,7 @@ def test_the_difference_comes_after_the_output() -> None:
 @pytest.mark.needs("sandbox")
 def test_output_is_seen_while_the_command_runs() -> None:
     argv = [*FLEXKIT, "sandbox", "--", "sh", "-c", "echo first; read line; echo $line"]
-    with subprocess.Popen(argv, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(argv, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout and process.stdin
         assert process.stdout.readline() == b"first\n"
         process.stdin.write(b"second\n")
@@ -46,7 +46,7 @@ def test_output_is_seen_while_the_command_runs() -> None:
 @pytest.mark.needs("sandbox")
 def test_stdout_and_stderr_to_one_place_keep_their_order() -> None:
     argv = [*FLEXKIT, "sandbox", "--", "sh", "-c", "for i in 1 2 3; do echo o$i; echo e$i >&2; done"]
-    said = subprocess.check_output(argv, cwd=PROJECT, stderr=subprocess.STDOUT)
+    said = subprocess.check_output(argv, cwd="/", stderr=subprocess.STDOUT)
     assert said.split() == b"o1 e1 o2 e2 o3 e3".split()
 
 
@@ -63,7 +63,7 @@ def test_the_input_file_of_the_outside_is_out_of_reach(tmp_path: Path) -> None:
     script = "cat; echo changed >/proc/self/fd/0"
     argv = [*FLEXKIT, "sandbox", "--", "sh", "-c", script]
     with (tmp_path / "input").open() as file:
-        subprocess.run(argv, cwd=PROJECT, stdin=file, check=False, stdout=subprocess.DEVNULL)
+        subprocess.run(argv, cwd="/", stdin=file, check=False, stdout=subprocess.DEVNULL)
     assert (tmp_path / "input").read_text() == "input\n"
 
 
@@ -118,7 +118,7 @@ def test_doctor_says_that_all_is_possible_here() -> None:
     [
         (("unshare", "--user", "--"), b"it needs root"),
         (("setpriv", "--bounding-set=-sys_admin", "--"), b"Operation not permitted"),
-        ((*FLEXKIT, "sandbox", "--"), b"this is the inside of a sandbox"),
+        ((*FLEXKIT, "sandbox", "--bind", str(PROJECT), "--"), b"this is the inside of a sandbox"),
     ],
     ids=["as nobody", "without a capability", "in a sandbox"],
 )
