@@ -191,7 +191,7 @@ def test_several_hosts_start_at_the_same_time() -> None:
     "overlay" in {mount.kind for mount in mounts.parse(Path("/proc/self/mountinfo").read_text()) if mount.point == "/"},
     reason="the kernel stacks two overlays at most, and the root is one already",
 )
-def test_a_host_can_be_made_on_a_machine_that_systemd_booted_with_pure_cgroup2(fresh: Host) -> None:
+def test_a_host_can_be_made_on_a_machine_that_systemd_booted_with_pure_cgroup2() -> None:
     script = (
         f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n"
         "from pyhelpers.testhost import Host\n"
@@ -199,10 +199,11 @@ def test_a_host_can_be_made_on_a_machine_that_systemd_booted_with_pure_cgroup2(f
         "    host.write('/opt/inner', ''); host.reboot()\n"
         "    print(host.state, [change.path for change in host.diff()])\n"
     )
-    assert fresh.run(["stat", "-f", "-c", "%T", "/sys/fs/cgroup"]).stdout == "cgroup2fs\n"
-    result = fresh.run([sys.executable, "-B", "-c", script])
-    assert (result.code, result.stdout) == (0, "running ['/opt/inner']\n"), result.stderr
-    assert fresh.diff() == []
+    with Host.clone_of_this_machine(binds=[PROJECT]) as host:
+        assert host.run(["stat", "-f", "-c", "%T", "/sys/fs/cgroup"]).stdout == "cgroup2fs\n"
+        result = host.run([sys.executable, "-B", "-c", script])
+        assert (result.code, result.stdout) == (0, "running ['/opt/inner']\n"), result.stderr
+        assert host.diff() == []
 
 
 def test_project_paths_are_there_read_only_at_their_target() -> None:
