@@ -57,10 +57,11 @@ def test_slots_links_scripts_and_helpers_go(host: Uninstall) -> None:
 
 def test_both_roots_are_swept(host: Uninstall) -> None:
     host.sh(f"mkdir -p {LEGACY}/libexec; touch {LEGACY}/libexec/mine")
+    before = host.changes()
     host.put_layout(ROOT)
     host.put_layout(LEGACY)
     host.run("--yes")
-    assert [c.path for c in host.changes()] == [f"{LEGACY}/libexec", f"{LEGACY}/libexec/mine"]
+    assert host.changes() == before
 
 
 def test_a_dangling_binary_link_goes(host: Uninstall) -> None:
