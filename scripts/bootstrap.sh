@@ -1304,6 +1304,7 @@ flexnode_probe() {
   [ -d "$flexnode_pr_dir" ] ||
     flexnode_error "$2" "$3" "$flexnode_pr_dir is not a directory" "move it away" || return
   flexnode_pr_file=${flexnode_pr_dir%/}/${FLEXNODE_TEMP_PREFIX}probe
+  flexnode_refuse_dir "$flexnode_pr_file" "$2" "$3" && flexnode_refuse_dir "$flexnode_pr_file.renamed" "$2" "$3" || return
   flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 8>&- 9>&-) && return
   # Looks first: on a read-only file system removing what is not there complains about the file system.
   for flexnode_pr_left in "$flexnode_pr_file" "$flexnode_pr_file.renamed"; do
@@ -1311,6 +1312,11 @@ flexnode_probe() {
   done
   flexnode_mount_of "$flexnode_pr_dir"
   flexnode_error "$2" "$3" "cannot $flexnode_pr_words in $flexnode_pr_dir: $FLEXNODE_RESULT" "${4-}"
+}
+
+# flexnode_refuse_dir NAME ID STEP: a directory by a temporary name is not ours, and what is written goes into it.
+flexnode_refuse_dir() {
+  [ ! -d "$1" ] || flexnode_error "$2" "$3" "$1 is a directory" 'move it away'
 }
 
 # flexnode_try_probe: the steps of the probe; prints the one that failed, with the reason if there is one.
@@ -1653,7 +1659,8 @@ flexnode_sweep_temporary() {
     "${FLEXNODE_LEGACY_ROOT%/*}" "$FLEXNODE_LEGACY_ROOT" "$FLEXNODE_LEGACY_ROOT/bin" \
     "${FLEXNODE_STATE_DIR%/*}" "$FLEXNODE_STATE_DIR"; do
     for flexnode_st_file in "${flexnode_st_dir%/}/$FLEXNODE_TEMP_PREFIX"*; do
-      [ -f "$flexnode_st_file" ] || [ -L "$flexnode_st_file" ] || continue
+      if [ -d "$flexnode_st_file" ] && [ ! -L "$flexnode_st_file" ]; then continue; fi
+      flexnode_exists "$flexnode_st_file" || continue
       flexnode_x rm -f -- "$flexnode_st_file"
     done
   done
@@ -2105,6 +2112,7 @@ flexnode_prove_target() {
   flexnode_nearest_dir "$flexnode_pt_dir"
   flexnode_pt_dir=$FLEXNODE_RESULT
   FLEXNODE_STAGED=${flexnode_pt_dir%/}/${FLEXNODE_TEMP_PREFIX}new.$FLEXNODE_BINARY_NAME
+  flexnode_refuse_dir "$FLEXNODE_STAGED" E_TARGET target || return
   flexnode_words cp -- "$FLEXNODE_CANDIDATE" "$FLEXNODE_STAGED" && flexnode_words chmod 0755 -- "$FLEXNODE_STAGED" &&
     flexnode_sync "$FLEXNODE_STAGED" && return
   flexnode_pt_words=$FLEXNODE_RESULT

@@ -1152,6 +1152,7 @@ flexnode_probe() {
   [ -d "$flexnode_pr_dir" ] ||
     flexnode_error "$2" "$3" "$flexnode_pr_dir is not a directory" "move it away" || return
   flexnode_pr_file=${flexnode_pr_dir%/}/${FLEXNODE_TEMP_PREFIX}probe
+  flexnode_refuse_dir "$flexnode_pr_file" "$2" "$3" && flexnode_refuse_dir "$flexnode_pr_file.renamed" "$2" "$3" || return
   flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 8>&- 9>&-) && return
   # Looks first: on a read-only file system removing what is not there complains about the file system.
   for flexnode_pr_left in "$flexnode_pr_file" "$flexnode_pr_file.renamed"; do
@@ -1159,6 +1160,11 @@ flexnode_probe() {
   done
   flexnode_mount_of "$flexnode_pr_dir"
   flexnode_error "$2" "$3" "cannot $flexnode_pr_words in $flexnode_pr_dir: $FLEXNODE_RESULT" "${4-}"
+}
+
+# flexnode_refuse_dir NAME ID STEP: a directory by a temporary name is not ours, and what is written goes into it.
+flexnode_refuse_dir() {
+  [ ! -d "$1" ] || flexnode_error "$2" "$3" "$1 is a directory" 'move it away'
 }
 
 # flexnode_try_probe: the steps of the probe; prints the one that failed, with the reason if there is one.
@@ -1402,9 +1408,12 @@ flexnode_empty() {
   done
 }
 
+# flexnode_is_odd PATH: is it neither a file nor a link (a directory, a FIFO, …)? The agent makes no such entry.
+flexnode_is_odd() { [ ! -L "$1" ] && [ ! -f "$1" ]; }
+
 flexnode_remove_entry() {
-  if [ -d "$1" ] && [ ! -L "$1" ]; then
-    flexnode_keep "$1" "a directory where the agent has a file"
+  if flexnode_is_odd "$1"; then
+    flexnode_keep "$1" "not a file, where the agent has one"
   elif flexnode_is_mount "$1"; then
     flexnode_leave "$1" "a mount point"
   else
@@ -1802,9 +1811,9 @@ flexnode_go() {
     flexnode_emit keep - "$1" "behind a link that is not ours, not followed"
     return 0
   fi
-  if [ -d "$1" ] && [ ! -L "$1" ] && flexnode_is_listed "$1" "$FLEXNODE_ENTRIES" &&
+  if flexnode_is_odd "$1" && flexnode_is_listed "$1" "$FLEXNODE_ENTRIES" &&
     ! flexnode_is_listed "$1" "$FLEXNODE_DIRS"; then
-    flexnode_emit keep - "$1" "a directory where the agent has a file"
+    flexnode_emit keep - "$1" "not a file, where the agent has one"
     return 0
   fi
   FLEXNODE_GOING=$FLEXNODE_GOING$1$FLEXNODE_NEWLINE
@@ -2332,6 +2341,14 @@ flexnode_lines() {
   done
 }
 
+# There is nothing to remove where it could look. (Not "nothing to do" when there is a place where it could not.)
+flexnode_uninstall_nothing() {
+  flexnode_lines 'left' "$FLEXNODE_LEFT"
+  [ "$FLEXNODE_LEFT" = "$FLEXNODE_NEWLINE" ] ||
+    flexnode_error E_LEFT uninstall "not everything could be looked at" "look at the paths above" || return
+  flexnode_say "nothing to do"
+}
+
 flexnode_main() {
   flexnode_begin uninstall flexnode_uninstall_stopped
   flexnode_parse_uninstall "$@" || return
@@ -2346,7 +2363,7 @@ flexnode_main() {
   FLEXNODE_REST=$(flexnode_plan_rest && flexnode_go "$FLEXNODE_BOOTSTRAP_LOCK")
   if [ -z "$FLEXNODE_FIRST$FLEXNODE_REST" ]; then
     flexnode_lines 'kept' "$FLEXNODE_KEPT"
-    flexnode_say "nothing to do"
+    flexnode_uninstall_nothing
   elif [ -n "$FLEXNODE_OPT_PLAN" ]; then
     flexnode_each flexnode_print "$FLEXNODE_FIRST$FLEXNODE_NEWLINE$FLEXNODE_REST"
     flexnode_lines 'would keep' "$FLEXNODE_KEPT"
