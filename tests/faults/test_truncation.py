@@ -11,7 +11,8 @@ from pyhelpers.sandbox import Box
 from tests.scripts.install import SCRIPTS, SHELLS
 
 NAMES = sorted(path.name for path in SCRIPTS.glob("*.sh"))
-# The end of each function's name, each 97th byte, then the last 200 one by one, in dash; fewer in the other shells, where a parse takes longer.
+# The end of each function's name, each 97th byte, then the last 200 one by one, in dash; fewer in the other shells,
+# where a parse takes longer.
 STEPS = {"dash": (97, 1), "bash": (1999, 9), "ash": (997, 3)}
 LAST = 200
 # Runs in the sandbox, because thousands of commands through its control channel would take longer than all else.
