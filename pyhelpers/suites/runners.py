@@ -92,7 +92,7 @@ def _pytest_outside(project: Path, file: str, options: list[str]) -> list[Case]:
     with tempfile.TemporaryDirectory(prefix="flexkit-junit-") as folder:
         xml = Path(folder) / "junit.xml"
         process = subprocess.Popen(
-            _pytest(options, str(xml)),
+            _pytest(["-p", "no:pytest-subprocess", *options], str(xml)),  # drivers fake no command; its import is slow
             cwd=project,
             env=environment(project),
             stdin=subprocess.DEVNULL,
