@@ -34,7 +34,10 @@ test-hosts: setup ## the tests on throwaway hosts
 test-faults: setup ## the scripts killed at evenly spread system calls
 	@$(FLEXKIT) test tests/faults
 
-test: setup ## lint, unit, test-install, test-faults, test-hosts
+test-exhaustive: setup ## the scripts through every case of a kind, in sandboxes
+	@$(FLEXKIT) test tests/exhaustive
+
+test: setup ## lint, unit, test-install, test-exhaustive, test-faults, test-hosts
 	@./tools/lint
 	@$(FLEXKIT) test
 
@@ -44,4 +47,4 @@ bench: setup ## measurements, side by side in one run
 mutants: setup ## check that test-install catches the listed one-line faults
 	@$(FLEXKIT) mutants
 
-.PHONY: help setup scripts release demo lint unit test-install test-hosts test-faults test bench mutants
+.PHONY: help setup scripts release demo lint unit test-install test-hosts test-faults test-exhaustive test bench mutants

@@ -2,8 +2,7 @@
 
 `Host` is the host itself; `rooted.py` has those below another directory. Paths are the host's absolute paths. A change
 is durable when its method returns: files and their directory are synced before and after the rename that makes them
-live, and a temporary name (`TEMP_PREFIX`) left by a kill is taken over by the next write of that file. Installers wait
-for the agent to name its root, so this module imports at the top only what that needs.
+live, and a temporary name (`TEMP_PREFIX`) left by a kill is taken over by the next write of that file.
 """
 
 from __future__ import annotations
@@ -11,15 +10,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from pyhelpers.contract import TEMP_PREFIX
+from pyhelpers.view import MAX_LINKS, View
 
-MAX_LINKS = 40
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -52,80 +50,16 @@ class Mount(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-class Host:
+class Host(View):
     """The real host."""
 
-    prefix = ""
     owner = 0  # what belongs to the agent must belong to this user id
 
-    # --- where things are ------------------------------------------------------------------------------------
     def real(self, path: str, follow: bool = True) -> Path:
         """Where `path` of the host really is; follow=False leaves a link in its last part alone."""
-        return Path(path)
-
-    def realpath(self, path: str) -> str:
-        """`path` with every link in it resolved; parts that do not exist are kept. ELOOP on a circle of links."""
-        done, todo, links = "", [p for p in path.split("/") if p], 0
-        while todo:
-            part = todo.pop(0)
-            if part == "..":
-                done = done.rpartition("/")[0]
-            elif part != ".":
-                target = self._raw_link(f"{done}/{part}")
-                if target is None:
-                    done = f"{done}/{part}"
-                    continue
-                links += 1
-                if links > MAX_LINKS:
-                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-                done = "" if target.startswith("/") else done
-                todo = [p for p in target.split("/") if p] + todo
-        return done or "/"
-
-    def _raw_link(self, path: str) -> str | None:
-        try:
-            return os.readlink(f"{self.prefix}{path}")  # noqa: PTH115 - Path would normalise the target
-        except OSError:
-            return None
+        return Path(self.where(path, follow))
 
     # --- looking ---------------------------------------------------------------------------------------------
-    def lstat(self, path: str) -> os.stat_result | None:
-        """What is at `path` itself, links not followed; None: nothing."""
-        try:
-            return self.real(path, follow=False).lstat()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-
-    def stat(self, path: str) -> os.stat_result | None:
-        """What `path` leads to; None: nothing, a dangling link or a circle."""
-        try:
-            return self.real(path).stat()
-        except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                return None
-            raise
-
-    def present(self, path: str) -> bool:
-        """Whether there is an entry of this name; a dangling link is one."""
-        return self.lstat(path) is not None
-
-    def is_directory(self, path: str) -> bool:
-        """Whether `path` itself is a directory (a link to one is not)."""
-        entry = self.lstat(path)
-        return entry is not None and stat.S_ISDIR(entry.st_mode)
-
-    def is_executable(self, path: str) -> bool:
-        """Whether `path` leads to a regular file with an execute bit."""
-        entry = self.stat(path)
-        return entry is not None and stat.S_ISREG(entry.st_mode) and bool(entry.st_mode & 0o111)
-
-    def link_target(self, path: str) -> str | None:
-        """What the link at `path` says, or None when there is no link."""
-        entry = self.lstat(path)
-        if entry is None or not stat.S_ISLNK(entry.st_mode):
-            return None
-        return os.readlink(self.real(path, follow=False))  # noqa: PTH115 - Path would normalise the target
-
     def read(self, path: str) -> bytes | None:
         """The content of a file; None: there is none."""
         try:

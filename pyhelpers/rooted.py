@@ -18,11 +18,11 @@ class RootedHost(Host):
         self.prefix = str(prefix).rstrip("/")
         self.owner = os.geteuid()
 
-    def real(self, path: str, follow: bool = True) -> Path:
+    def where(self, path: str, follow: bool = True) -> str:
         if follow:
-            return Path(f"{self.prefix}{self.realpath(path)}")
+            return f"{self.prefix}{self.realpath(path)}"
         parent, _, name = path.rstrip("/").rpartition("/")
-        return Path(f"{self.prefix}{self.realpath(parent or '/')}") / name
+        return f"{self.prefix}{self.realpath(parent or '/').rstrip('/')}/{name}"
 
     def mounts(self) -> list[Mount]:
         return []

@@ -94,13 +94,11 @@ def _failed(cause: str) -> int:
 
 
 def _guarded(build: builds.Build, name: str, options: dict[str, str]) -> int:
-    """Run the command with signals and errors as the contract has them."""
+    """Run the command with signals as the contract has them."""
     import os
     import signal
 
-    from pyhelpers.agent.failure import AgentError, Interrupted
-    from pyhelpers.errors import FlexError
-    from pyhelpers.host import CommandError
+    from pyhelpers.agent.failure import Interrupted
 
     def stop(_number: int, _frame: object) -> None:
         raise Interrupted
@@ -109,10 +107,34 @@ def _guarded(build: builds.Build, name: str, options: dict[str, str]) -> int:
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     try:
-        return _run(build, name, options)
+        if name == "host-root":
+            streams.answer(_host_root(build, "canonical" in options) + "\n")
+            return 0
+        return _told(build, name, options)
     except Interrupted:
         return 0
-    except (AgentError, CommandError, FlexError, OSError) as error:
+    except OSError as error:
+        return _failed(str(error))
+
+
+def _host_root(build: builds.Build, canonical: bool) -> str:
+    """Callers wait for this one: it imports no more than it needs."""
+    from pyhelpers import contract
+    from pyhelpers.agent import find
+    from pyhelpers.view import View
+
+    return contract.HOST_ROOT if canonical else fault.host_root(build.fault, find.root(View()))
+
+
+def _told(build: builds.Build, name: str, options: dict[str, str]) -> int:
+    """Run the command with errors as the contract has them."""
+    from pyhelpers.agent.failure import AgentError
+    from pyhelpers.errors import FlexError
+    from pyhelpers.host import CommandError
+
+    try:
+        return _run(build, name, options)
+    except (AgentError, CommandError, FlexError) as error:
         return _failed(str(error))
 
 
@@ -120,11 +142,9 @@ def _run(build: builds.Build, name: str, options: dict[str, str]) -> int:
     from pyhelpers.host import Host
 
     host = Host()
-    if name == "host-root":
-        streams.answer(_host_root(host, build, "canonical" in options) + "\n")
-    elif name == "preflight":
+    if name == "preflight":
         return _preflight(host, build, options)
-    elif name == "start":
+    if name == "start":
         from pyhelpers.agent import start
 
         start.run(host, build, options["config"])
@@ -154,10 +174,3 @@ def _preflight(host: Host, build: builds.Build, options: dict[str, str]) -> int:
         host,
         place.planned(host, build),
     )
-
-
-def _host_root(host: Host, build: builds.Build, canonical: bool) -> str:
-    from pyhelpers import contract
-    from pyhelpers.agent import root
-
-    return contract.HOST_ROOT if canonical else fault.host_root(build.fault, root.planned(host))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyhelpers import contract
-from pyhelpers.agent import layout, root
+from pyhelpers.agent import find, layout, root
 from pyhelpers.agent.build import Build, own_file
 from pyhelpers.host import Host
 
@@ -20,7 +20,7 @@ class Place:
 
 def planned(host: Host, build: Build) -> str:
     """The root that `converge` will use; changes nothing."""
-    return root.resolve(host, contract.LEGACY_ROOT) if build.legacy else root.planned(host)
+    return find.resolve(host, contract.LEGACY_ROOT) if build.legacy else find.root(host)
 
 
 def converge(host: Host, build: Build) -> Place:
@@ -30,5 +30,5 @@ def converge(host: Host, build: Build) -> Place:
     else:
         root.link(host)
         root.prepare(host)
-        where = root.resolve(host, contract.HOST_ROOT)
+        where = find.resolve(host, contract.HOST_ROOT)
     return Place(where, layout.ensure(host, where, own_file()))

@@ -1,4 +1,4 @@
-"""Where the agent lives: resolving the host root, linking a host that an earlier release installed, making, removing.
+"""Where the agent lives: linking a host that an earlier release installed, making, removing.
 
 Nothing here touches anything but the root, its own directories and the one link `/opt/unbounded -> /usr/local`.
 Source of the rules: the AKS Flex Node agent's public contract (Azure/AKSFlexNode).
@@ -14,37 +14,11 @@ from typing import NamedTuple
 from pyhelpers import contract
 from pyhelpers.agent import selinux
 from pyhelpers.agent.failure import AgentError
+from pyhelpers.agent.find import markers, resolve
 from pyhelpers.host import Host
 
 SUBDIRECTORIES = ("bin", f"lib/{contract.LIB_NAME}", "libexec")
 ATTEMPTS = 10  # of linking, when others change the same root meanwhile
-
-
-def resolve(host: Host, path: str) -> str:
-    """`path` with links resolved in its longest existing leading part and the rest appended."""
-    parts = [p for p in path.split("/") if p]
-    for n in range(len(parts), 0, -1):
-        leading = "/" + "/".join(parts[:n])
-        if host.stat(leading) is not None:
-            return "/".join([host.realpath(leading).rstrip("/"), *parts[n:]])
-    return "/" + "/".join(parts)
-
-
-def markers(host: Host, root: str) -> list[str]:
-    """The entries below `root` that show that an agent is installed there; a dangling link counts."""
-    slots = [f"lib/{contract.LIB_NAME}/{contract.BINARY_NAME}-{slot}" for slot in contract.SLOTS]
-    links = [f"lib/{contract.LIB_NAME}/{name}" for name in (contract.CURRENT, contract.LAST_GOOD)]
-    return [name for name in (f"bin/{contract.BINARY_NAME}", *slots, *links) if host.present(f"{root}/{name}")]
-
-
-def planned(host: Host) -> str:
-    """What the root will be after linking; changes nothing."""
-    if not host.present(contract.HOST_ROOT) and markers(host, contract.LEGACY_ROOT):
-        return resolve(host, contract.LEGACY_ROOT)
-    if host.link_target(contract.HOST_ROOT) == contract.LEGACY_ROOT and not markers(host, contract.LEGACY_ROOT):
-        parent, _, name = contract.HOST_ROOT.rpartition("/")
-        return f"{resolve(host, parent)}/{name}"
-    return resolve(host, contract.HOST_ROOT)
 
 
 def link(host: Host) -> None:

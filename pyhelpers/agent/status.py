@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from pyhelpers import contract
-from pyhelpers.agent import layout, root, state, units
+from pyhelpers.agent import find, layout, state, units
 from pyhelpers.host import Host
 
 PROPERTIES = ("LoadState", "ActiveState", "SubState", "UnitFileState", "MainPID", "NRestarts")
@@ -39,7 +39,7 @@ def collect(host: Host) -> dict[str, Any]:
         problems.append("systemd does not answer")
     if host.present(contract.START_ATTEMPT):
         problems.append("a start has not been finished: run start again")
-    paths = layout.Layout(root.planned(host))
+    paths = layout.Layout(find.root(host))
     return {
         "state": _state(agent, said, host.present(units.path(contract.AGENT_UNIT))),
         "root": paths.root,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKED = ("jinja2", "markupsafe", "pyyaml")
-AGENT = ("__init__.py", "contract.py", "errors.py", "host.py", "agent", "render")
+AGENT = ("__init__.py", "contract.py", "errors.py", "host.py", "view.py", "agent", "render")
 EARLIEST = 315532800  # 1980-01-01, the earliest time that a zip file can hold
 
 

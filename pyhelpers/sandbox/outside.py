@@ -38,21 +38,24 @@ class Fingerprint(NamedTuple):
     processes: frozenset[str]
 
     @classmethod
-    def take(cls) -> Fingerprint:
-        """The state now. Makes this process the reaper of its orphaned descendants."""
+    def take(cls, cgroups: bool = True) -> Fingerprint:
+        """The state now, without cgroups if so asked. Makes this process the reaper of its orphaned descendants."""
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         table = mounts.parse(Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
         links = os.listdir("/sys/class/net") if os.path.isdir("/sys/class/net") else []  # noqa: PTH112, PTH208
         return cls(
             frozenset(f"{mount.kind} on {mount.point} ({','.join(sorted(mount.options))})" for mount in table),
             frozenset(links),
-            frozenset(folder for folder, _, _ in os.walk("/sys/fs/cgroup")),
+            frozenset(folder for folder, _, _ in os.walk("/sys/fs/cgroup")) if cgroups else frozenset(),
             frozenset(_descendants()),
         )
 
     def changes_since(self) -> list[str]:
         """What is different now, one line for each thing."""
-        now = Fingerprint.take()
+        return self.changes_to(Fingerprint.take())
+
+    def changes_to(self, now: Fingerprint) -> list[str]:
+        """What is different in a later one."""
         found = []
         for kind, before, after in zip(self._fields, self, now, strict=True):
             found += [f"{kind}: new: {line}" for line in sorted(after - before)]
@@ -67,7 +70,8 @@ def _descendants() -> list[str]:
     parents: dict[int, tuple[int, str, str]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
         try:
-            text = Path(f"/proc/{name}/stat").read_text(errors="replace")
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - hundreds for each test
+                text = file.read().decode(errors="replace")
         except (FileNotFoundError, ProcessLookupError):
             continue
         command, _, rest = text.partition("(")[2].rpartition(")")

@@ -18,13 +18,14 @@ from pyhelpers.suites import junit, pool, report, runners
 from pyhelpers.suites.case import Case, FileReport
 
 PROJECT = Path(__file__).resolve().parents[2]
+FOLDERS = ("unit", "scripts", "exhaustive", "faults", "hosts")
 EXPECTED_SKIPS = "tests/expected-skips.txt"
 
 
 def main(argv: Sequence[str]) -> int:
     """Exit 0 when every test passed, nothing outside changed and, under CI, no skip was unexpected; 125: no sandbox."""
     parser = argparse.ArgumentParser(prog="flexkit test", description=__doc__)
-    parser.add_argument("paths", nargs="*", default=["tests/unit", "tests/scripts", "tests/faults", "tests/hosts"])
+    parser.add_argument("paths", nargs="*", default=[f"tests/{folder}" for folder in FOLDERS])
     parser.add_argument("--jobs", type=arguments.count, default=os.cpu_count() or 1, help="files at a time")
     parser.add_argument("--junit", type=Path, default=PROJECT / "build/junit.xml", help="the JUnit file")
     options = parser.parse_args(argv)

@@ -19,7 +19,14 @@ from pyhelpers.sandbox import Server
 from pyhelpers.suites import junit, tap
 from pyhelpers.suites.case import Case, FileReport
 
-DRIVERS = ("tests/scripts", "tests/faults", "tests/hosts", "tests/unit/sandbox", "tests/unit/testhost")
+DRIVERS = (
+    "tests/scripts",
+    "tests/exhaustive",
+    "tests/faults",
+    "tests/hosts",
+    "tests/unit/sandbox",
+    "tests/unit/testhost",
+)
 FILE_TIMEOUT_S = 600
 ENDS = "the file runs to its end"  # stands for the file as a whole, beside its tests
 JUNIT_INSIDE = "/flexkit-junit.xml"
@@ -92,7 +99,7 @@ def _pytest_outside(project: Path, file: str, options: list[str]) -> list[Case]:
     with tempfile.TemporaryDirectory(prefix="flexkit-junit-") as folder:
         xml = Path(folder) / "junit.xml"
         process = subprocess.Popen(
-            _pytest(options, str(xml)),
+            _pytest(["-p", "no:pytest-subprocess", *options], str(xml)),  # drivers fake no command; its import is slow
             cwd=project,
             env=environment(project),
             stdin=subprocess.DEVNULL,

@@ -28,14 +28,14 @@ def preflight(
     output: text or json. ignore: ids whose errors count as warnings, with commas between, or `all`.
     planned_root: below which the agent's files go; by default where a start on this host would put them.
     """
-    from pyhelpers.agent import root
+    from pyhelpers.agent import find
     from pyhelpers.agent.checks import report, runner, table
 
     host = host or Host()
     ignored, unknown = report.ignore_list(ignore, [check.id for check in table.CHECKS] + list(table.OTHER_IDS))
     for name in unknown:
         streams.say(f"preflight: warning: there is no check {name} to ignore")
-    question = _question(config_path, host, planned_root or root.planned(host))
+    question = _question(config_path, host, planned_root or find.root(host))
     answers = runner.ask(table.CHECKS, question)
     made = report.make(answers, ignored, fail_on_warnings)
     streams.answer((report.as_json(made) if output == "json" else report.as_text(made, f"config {config_path}")) + "\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pyhelpers import contract
-from pyhelpers.agent import root
+from pyhelpers.agent import find, root
 from pyhelpers.agent.failure import AgentError
 from pyhelpers.rooted import RecordingHost, RootedHost
 
@@ -30,46 +30,46 @@ def test_resolving_follows_links_in_the_part_that_exists_and_appends_the_rest(ho
     host.make_directory("/var/opt")
     host.remove_directory("/opt")
     host.link("/opt", "/var/opt")
-    assert root.resolve(host, "/opt/unbounded/bin") == "/var/opt/unbounded/bin"
+    assert find.resolve(host, "/opt/unbounded/bin") == "/var/opt/unbounded/bin"
 
 
 def test_resolving_keeps_a_dangling_link_as_it_is(host: RecordingHost) -> None:
     host.link("/opt/unbounded", "/data/not-mounted")
-    assert root.resolve(host, "/opt/unbounded/bin") == "/opt/unbounded/bin"
+    assert find.resolve(host, "/opt/unbounded/bin") == "/opt/unbounded/bin"
 
 
 def test_a_dangling_link_is_a_marker_and_a_helper_is_none(host: RecordingHost) -> None:
     mark(host, LEGACY, "lib/aks-flex-node/aks-flex-node-last-good")
     mark(host, LEGACY, "libexec/unbounded-localdns-network")
     mark(host, LEGACY, "lib/aks-flex-node/aks-flex-node-recovery.sh")
-    assert root.markers(host, LEGACY) == ["lib/aks-flex-node/aks-flex-node-last-good"]
+    assert find.markers(host, LEGACY) == ["lib/aks-flex-node/aks-flex-node-last-good"]
 
 
 # --- the planned root -------------------------------------------------------------------------------------------
 def test_on_a_fresh_host_the_host_root_is_planned(host: RecordingHost) -> None:
-    assert root.planned(host) == ROOT
+    assert find.root(host) == ROOT
 
 
 def test_where_an_earlier_release_lives_its_root_is_planned(host: RecordingHost) -> None:
     mark(host, LEGACY)
-    assert root.planned(host) == LEGACY
+    assert find.root(host) == LEGACY
 
 
 def test_a_link_to_an_empty_legacy_root_plans_the_host_root_itself(host: RecordingHost) -> None:
     host.link(ROOT, LEGACY)
-    assert root.planned(host) == ROOT
+    assert find.root(host) == ROOT
 
 
 def test_a_linked_host_plans_the_legacy_root(host: RecordingHost) -> None:
     host.link(ROOT, LEGACY)
     mark(host, LEGACY)
-    assert root.planned(host) == LEGACY
+    assert find.root(host) == LEGACY
 
 
 def test_a_link_to_elsewhere_is_resolved(host: RecordingHost) -> None:
     host.make_directory("/data/flex")
     host.link(ROOT, "/data/flex")
-    assert root.planned(host) == "/data/flex"
+    assert find.root(host) == "/data/flex"
 
 
 @pytest.mark.parametrize("state", ["fresh", "legacy", "linked", "stale link", "elsewhere"])
@@ -82,11 +82,11 @@ def test_what_is_planned_is_what_linking_leads_to_and_planning_changes_nothing(h
         host.make_directory("/data/flex")
         host.link(ROOT, "/data/flex")
     host.events.clear()
-    planned = root.planned(host)
+    planned = find.root(host)
     assert host.events == []
     root.link(host)
     root.prepare(host)
-    assert root.resolve(host, ROOT) == planned
+    assert find.resolve(host, ROOT) == planned
 
 
 # --- the linking table ------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def test_the_link_to_the_legacy_root_is_removed_and_what_it_leads_to_stays(
     host.link(ROOT, LEGACY)
     assert root.remove(host).removed
     assert not host.present(ROOT)
-    assert root.markers(host, LEGACY)
+    assert find.markers(host, LEGACY)
 
 
 def test_a_link_to_elsewhere_is_not_removed(host: RecordingHost) -> None:
