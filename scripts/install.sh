@@ -437,13 +437,19 @@ flexnode_hushed() {
     flexnode_wait "$@"
     return
   fi
+  flexnode_hu_status=
   {
     flexnode_x rm -f -- "$flexnode_hu_file"
     flexnode_wait flexnode_run_hushed "$@"
-    set -- "$?"
-    [ "$1" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
+    flexnode_hu_status=$?
+    [ "$flexnode_hu_status" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
   } 6<"$flexnode_hu_file" 7>"$flexnode_hu_file"
-  return "$1"
+  [ -n "$flexnode_hu_status" ] || { # it could not be opened once more
+    flexnode_wait "$@"
+    flexnode_hu_status=$?
+    [ ! -e "$flexnode_hu_file" ] || flexnode_x rm -f -- "$flexnode_hu_file"
+  }
+  return "$flexnode_hu_status"
 }
 
 flexnode_run_hushed() {
@@ -997,10 +1003,11 @@ flexnode_resolve() (
   printf '%s\n' "$PWD$flexnode_re_rest"
 )
 
-# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line.
+# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line, links before what
+# they lead to: removed in this order, none dangles.
 flexnode_layout() {
   printf '%s\n' "$1/bin/$FLEXNODE_BINARY_NAME"
-  for flexnode_la_name in blue green current last-good; do
+  for flexnode_la_name in current last-good blue green; do
     printf '%s\n' "$1/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME-$flexnode_la_name"
   done
 }
@@ -1436,11 +1443,20 @@ flexnode_close_staging() {
   flexnode_sweep_temporary
   # The mark: a signal may come between the making and the note of it.
   if { [ -n "${FLEXNODE_MADE_STATE-}" ] || flexnode_is_state_marked; } && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
-    flexnode_x mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW" && flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
+    if flexnode_words mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW"; then
+      flexnode_discard "$FLEXNODE_STATE_NEW"
+    else
+      flexnode_warn "$FLEXNODE_STATE_DIR is left: $FLEXNODE_RESULT"
+    fi
   elif flexnode_exists "$FLEXNODE_STAGING_DIR"; then
-    flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
+    flexnode_discard "$FLEXNODE_STAGING_DIR"
   fi
   return 0
+}
+
+# flexnode_discard PATH: removes what was made for a moment; says what stays, which the next run removes. Returns 0.
+flexnode_discard() {
+  flexnode_words rm -rf -- "$1" || flexnode_warn "$1 is left: $FLEXNODE_RESULT"
 }
 
 # flexnode_is_only_staging: is there nothing in the state directory but staging?
@@ -1457,10 +1473,10 @@ flexnode_sweep_temporary() {
     "${FLEXNODE_STATE_DIR%/*}" "$FLEXNODE_STATE_DIR"; do
     for flexnode_st_file in "${flexnode_st_dir%/}/$FLEXNODE_TEMP_PREFIX"*; do
       [ -f "$flexnode_st_file" ] || [ -L "$flexnode_st_file" ] || continue
-      flexnode_x rm -f -- "$flexnode_st_file"
+      flexnode_discard "$flexnode_st_file"
     done
   done
-  ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
+  ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_discard "$FLEXNODE_STATE_NEW"
 }
 
 # flexnode_need_tools: the tools of this file and place.sh; prints E_TOOL and returns its code.

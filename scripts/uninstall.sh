@@ -421,13 +421,19 @@ flexnode_hushed() {
     flexnode_wait "$@"
     return
   fi
+  flexnode_hu_status=
   {
     flexnode_x rm -f -- "$flexnode_hu_file"
     flexnode_wait flexnode_run_hushed "$@"
-    set -- "$?"
-    [ "$1" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
+    flexnode_hu_status=$?
+    [ "$flexnode_hu_status" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
   } 6<"$flexnode_hu_file" 7>"$flexnode_hu_file"
-  return "$1"
+  [ -n "$flexnode_hu_status" ] || { # it could not be opened once more
+    flexnode_wait "$@"
+    flexnode_hu_status=$?
+    [ ! -e "$flexnode_hu_file" ] || flexnode_x rm -f -- "$flexnode_hu_file"
+  }
+  return "$flexnode_hu_status"
 }
 
 flexnode_run_hushed() {
@@ -1040,10 +1046,11 @@ flexnode_resolve() (
   printf '%s\n' "$PWD$flexnode_re_rest"
 )
 
-# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line.
+# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line, links before what
+# they lead to: removed in this order, none dangles.
 flexnode_layout() {
   printf '%s\n' "$1/bin/$FLEXNODE_BINARY_NAME"
-  for flexnode_la_name in blue green current last-good; do
+  for flexnode_la_name in current last-good blue green; do
     printf '%s\n' "$1/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME-$flexnode_la_name"
   done
 }
@@ -2091,8 +2098,36 @@ flexnode_was_state_there() {
 
 flexnode_describe_remove() { printf 'remove %s\n' "$2"; }
 flexnode_act_remove() {
+  if flexnode_is_needed "$2"; then
+    flexnode_leave "$2" "$FLEXNODE_RESULT leads to it and could not be removed"
+    return 0
+  fi
   flexnode_remove "$2"
   [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
+}
+
+# flexnode_is_needed PATH: does a link, which goes before what it leads to, still lead to this file of the layout or
+# unit? Then it could not be removed, and must not dangle. Sets FLEXNODE_RESULT to the link.
+# shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
+flexnode_is_needed() {
+  flexnode_ne_file=$1
+  flexnode_ne_lib=${1%/*}
+  case $1 in
+    */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_LAST_GOOD")
+      set -- "${flexnode_ne_lib%/lib/*}/bin/$FLEXNODE_BINARY_NAME"
+      ;;
+    */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME"-*)
+      set -- "${flexnode_ne_lib%/lib/*}/bin/$FLEXNODE_BINARY_NAME" "$flexnode_ne_lib/$FLEXNODE_CURRENT" \
+        "$flexnode_ne_lib/$FLEXNODE_LAST_GOOD"
+      ;;
+    "$FLEXNODE_UNIT_DIR"/*.wants/*) return 1 ;;
+    "$FLEXNODE_UNIT_DIR"/*) set -- "$FLEXNODE_UNIT_DIR"/*.wants/"${1##*/}" ;;
+    *) return 1 ;;
+  esac
+  for FLEXNODE_RESULT in "$@"; do
+    if [ -L "$FLEXNODE_RESULT" ] && [ "$FLEXNODE_RESULT" -ef "$flexnode_ne_file" ]; then return 0; fi
+  done
+  return 1
 }
 
 flexnode_describe_empty() { printf 'empty %s\n' "$2"; }

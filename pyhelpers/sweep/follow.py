@@ -81,7 +81,8 @@ class Case:
         if result.code != self.code:
             return [f"the next run: exit {result.code}: {last_line(result)}"]
         now = image.take(box)
-        found = [*invariants.broken(now, self.agents), *invariants.litter(image.counted(now))]
+        found = list(invariants.broken(now, self.agents))
+        found += [f"{path} was left" for path in invariants.split_litter(now)[0]]
         if not found and image.outcome(now) != self.outcome:
             found.append("it does not come to the usual end")
         return [f"the next run: {text}" for text in found]

@@ -38,15 +38,17 @@ CLUSTER = (
 )
 SETTINGS = {"azure": {"targetCluster": {"resourceId": CLUSTER}, "managedIdentity": {}}}
 LAYOUT = f"""
+name={contract.BINARY_NAME}
 cd {contract.HOST_ROOT}; mkdir -p lib/{contract.LIB_NAME} libexec; cd lib/{contract.LIB_NAME}
-mv ../../bin/{contract.BINARY_NAME} {contract.BINARY_NAME}-blue; cp -p {contract.BINARY_NAME}-blue {contract.BINARY_NAME}-green
-ln -s "$PWD/{contract.BINARY_NAME}-blue" {contract.CURRENT}; ln -s "$PWD/{contract.BINARY_NAME}-blue" {contract.LAST_GOOD}
-ln -s "$PWD/{contract.CURRENT}" ../../bin/{contract.BINARY_NAME}; touch {contract.RECOVERY_SCRIPT}
+mv ../../bin/$name $name-blue; cp -p $name-blue $name-green; touch {contract.RECOVERY_SCRIPT}
+for link in {contract.CURRENT} {contract.LAST_GOOD}; do ln -s "$PWD/$name-blue" $link; done
+ln -s "$PWD/{contract.CURRENT}" ../../bin/$name
 """
 UNITS = f"""
 cd {contract.UNIT_DIR}; mkdir -p {contract.AGENT_WANTED_BY}.wants; touch {contract.AGENT_UNIT} {contract.RECOVERY_UNIT}
 ln -s ../{contract.AGENT_UNIT} {contract.AGENT_WANTED_BY}.wants/; touch {OWN}/active {contract.LOG_DIR}/agent.log
-umask 077; echo '{{}}' >{contract.CONFIG_PATH}; mkdir {contract.CREDENTIALS_DIR}; echo s >{contract.CREDENTIALS_DIR}/secret
+umask 077; echo '{{}}' >{contract.CONFIG_PATH}
+mkdir {contract.CREDENTIALS_DIR}; echo s >{contract.CREDENTIALS_DIR}/secret
 """
 
 

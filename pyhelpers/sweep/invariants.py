@@ -53,7 +53,8 @@ def broken(image: Image, agents: Mapping[bytes, str]) -> Iterator[str]:
     for path in AGENTS:
         where, node = follow(image, path)
         if node is not None and not is_agent(node, agents):
-            yield f"{path} is no complete executable agent ({where}: {node.kind} {node.mode:04o}, {len(node.data)} bytes)"
+            what = f"{where}: {node.kind} {node.mode:04o}, {len(node.data)} bytes"
+            yield f"{path} is no complete executable agent ({what})"
     for path in LINKS:
         node = image.get(path)
         if node is not None and node.kind == "link" and follow(image, path)[1] is None:
@@ -98,16 +99,7 @@ def unrecorded(start: Image, image: Image) -> Iterator[str]:
             yield f"{path} is there and there is no journal"
 
 
-def litter(image: Image) -> Iterator[str]:
-    """For the time after a run: no temporary name, no staging."""
-    for path, node in sorted(image.items()):
-        if node is not None and is_temporary(path):
-            yield f"{path} was left"
-
-
-def without(image: Image, gone: Image) -> Iterator[str]:
-    """For the time after an uninstall: whatever the scripts made is gone. GONE: the image of the untouched host."""
-    for path in sorted(image.keys() | gone.keys()):
-        node, was = image.get(path), gone.get(path)
-        if (path in image) != (path in gone) or (node and node._replace(number=0)) != (was and was._replace(number=0)):
-            yield f"after uninstall: {path} is {'not ' if path in gone else ''}there or not as it was"
+def split_litter(image: Image) -> tuple[list[str], dict[str, Node | None]]:
+    """For the time after a run: temporary names and staging, which should not be there, and the rest."""
+    left = sorted(path for path, node in image.items() if node is not None and is_temporary(path))
+    return left, {path: node for path, node in image.items() if path not in left}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from pyhelpers.sandbox import Box, Result, SandboxError, Server
 from pyhelpers.sandbox.mutations import Call, Decision, Watch
@@ -84,16 +84,28 @@ def error(server: Server, case: Case, point: Point) -> tuple[list[str], bool]:
 
         result, _ = watched(box, case.command, decide)
         state = image.take(box)
-    found += case.instant(state) + _end(case, point, result, state)
+    found += case.instant(state) + _end(case, result, state)
     return list(dict.fromkeys(found + case.future(server, state))), reached
 
 
-def _end(case: Case, point: Point, result: Result, state: Image) -> list[str]:
+def _end(case: Case, result: Result, state: Image) -> list[str]:
     """What a run that met an error must be able to say: done, and it is; or one error line, and nothing is left."""
+    left, rest = invariants.split_litter(state)
+    found = [f"{path} was left, and nobody says so" for path in left if not _is_named(path, result.stderr)]
     if result.code == case.code:
-        return [] if image.outcome(state) == case.outcome else [f"it ends as usual ({result.code}) and is not done"]
-    errors = [line for line in result.stderr.splitlines() if ": error: " in line and line.endswith("]")]
-    found = [] if errors else [f"exit {result.code} without an error line: {last_line(result)}"]
-    if points.kind(point.name) != "remove" and case.script != "uninstall":
-        found += [f"after its error: {text}" for text in invariants.litter(image.counted(state))]
+        if image.outcome(rest) != case.outcome:
+            found.append(f"it ends as usual ({result.code}) and is not done")
+    elif not any(": error: " in line and line.endswith("]") for line in result.stderr.splitlines()):
+        found.append(f"exit {result.code} without an error line: {last_line(result)}")
     return found
+
+
+def _is_named(path: str, words: str) -> bool:
+    """Whether a warning or error says that PATH, or what it lies in, is there."""
+    return any(f"{place}: " in words or f"{place} is left" in words for place in (path, *_above(path)))
+
+
+def _above(path: str) -> list[str]:
+    """The directories above a temporary name that are temporary too."""
+    parents = [str(parent) for parent in PurePosixPath(path).parents]
+    return [parent for parent in parents if image.is_temporary(parent)]

@@ -4,8 +4,36 @@
 
 flexnode_describe_remove() { printf 'remove %s\n' "$2"; }
 flexnode_act_remove() {
+  if flexnode_is_needed "$2"; then
+    flexnode_leave "$2" "$FLEXNODE_RESULT leads to it and could not be removed"
+    return 0
+  fi
   flexnode_remove "$2"
   [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
+}
+
+# flexnode_is_needed PATH: does a link, which goes before what it leads to, still lead to this file of the layout or
+# unit? Then it could not be removed, and must not dangle. Sets FLEXNODE_RESULT to the link.
+# shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
+flexnode_is_needed() {
+  flexnode_ne_file=$1
+  flexnode_ne_lib=${1%/*}
+  case $1 in
+    */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_LAST_GOOD")
+      set -- "${flexnode_ne_lib%/lib/*}/bin/$FLEXNODE_BINARY_NAME"
+      ;;
+    */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME"-*)
+      set -- "${flexnode_ne_lib%/lib/*}/bin/$FLEXNODE_BINARY_NAME" "$flexnode_ne_lib/$FLEXNODE_CURRENT" \
+        "$flexnode_ne_lib/$FLEXNODE_LAST_GOOD"
+      ;;
+    "$FLEXNODE_UNIT_DIR"/*.wants/*) return 1 ;;
+    "$FLEXNODE_UNIT_DIR"/*) set -- "$FLEXNODE_UNIT_DIR"/*.wants/"${1##*/}" ;;
+    *) return 1 ;;
+  esac
+  for FLEXNODE_RESULT in "$@"; do
+    if [ -L "$FLEXNODE_RESULT" ] && [ "$FLEXNODE_RESULT" -ef "$flexnode_ne_file" ]; then return 0; fi
+  done
+  return 1
 }
 
 flexnode_describe_empty() { printf 'empty %s\n' "$2"; }
