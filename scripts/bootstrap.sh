@@ -896,9 +896,11 @@ flexnode_act_link() {
   flexnode_changed "$2"
 }
 
-# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT.
+# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT. What was done
+# before is on the disk before anything goes: a link, else, might come back without what it leads to.
 flexnode_act_unlink() {
   flexnode_exists "$2" || return 0
+  flexnode_settle || flexnode_error E_TARGET "remove $2" 'sync failed' || return
   flexnode_try "remove $2" rm -f -- "$2" || return
   flexnode_changed "$2"
 }
@@ -1619,16 +1621,23 @@ flexnode_is_state_marked() {
   [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]
 }
 
-# flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename.
+# flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename, and puts it on the
+# disk: a journal in a directory whose name is lost would be lost too.
 flexnode_make_state() {
   flexnode_op_dir=${FLEXNODE_STATE_DIR%/*}
   for flexnode_op_dir in "${flexnode_op_dir%/*}" "$flexnode_op_dir"; do
-    [ -d "$flexnode_op_dir" ] || flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" || return
+    [ -d "$flexnode_op_dir" ] || {
+      flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" || return
+      flexnode_op_above=${flexnode_op_dir%/*}
+      flexnode_sync "${flexnode_op_above:-/}" || return
+    }
   done
+  flexnode_op_staging=$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}
   flexnode_x mkdir -m 0755 -- "$FLEXNODE_STATE_NEW" &&
-    flexnode_x mkdir -m 0700 -- "$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}" &&
+    flexnode_x mkdir -m 0700 -- "$flexnode_op_staging" &&
     { : >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null &&
-    flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR"
+    flexnode_sync "$flexnode_op_staging" "$FLEXNODE_STATE_NEW" &&
+    flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR" && flexnode_sync "$flexnode_op_dir"
 }
 
 # flexnode_close_staging: removes the staging directory, whatever temporary name is left, and the state directory

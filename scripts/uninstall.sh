@@ -744,9 +744,11 @@ flexnode_act_link() {
   flexnode_changed "$2"
 }
 
-# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT.
+# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT. What was done
+# before is on the disk before anything goes: a link, else, might come back without what it leads to.
 flexnode_act_unlink() {
   flexnode_exists "$2" || return 0
+  flexnode_settle || flexnode_error E_TARGET "remove $2" 'sync failed' || return
   flexnode_try "remove $2" rm -f -- "$2" || return
   flexnode_changed "$2"
 }
@@ -1535,6 +1537,7 @@ flexnode_act_reload() {
 # flexnode_inspect: reads mounts, journal and config, and sets all that planning needs. Returns 0, or the code of the
 # error that it printed. FLEXNODE_J_INVALID: why there is a journal that is not obeyed.
 flexnode_inspect() {
+  FLEXNODE_CHANGED=
   FLEXNODE_LEFT=$FLEXNODE_NEWLINE
   FLEXNODE_KEPT=$FLEXNODE_NEWLINE
   flexnode_read_mounts || return
@@ -2102,12 +2105,15 @@ flexnode_act_remove() {
     flexnode_leave "$2" "$FLEXNODE_RESULT leads to it and could not be removed"
     return 0
   fi
+  if [ -L "$2" ]; then set -- link "$2"; fi
   flexnode_remove "$2"
-  [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
+  [ "$?" != 2 ] || return # the fence refused what was planned: a fault of ours
+  [ "$1" != link ] || flexnode_exists "$2" || flexnode_changed "$2"
 }
 
 # flexnode_is_needed PATH: does a link, which goes before what it leads to, still lead to this file of the layout or
-# unit? Then it could not be removed, and must not dangle. Sets FLEXNODE_RESULT to the link.
+# unit? Then it could not be removed, and must not dangle. Sets FLEXNODE_RESULT to the link. Links that did go are gone
+# from the disk too afterwards: else a power cut might bring one back without what it led to.
 # shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
 flexnode_is_needed() {
   flexnode_ne_file=$1
@@ -2124,8 +2130,10 @@ flexnode_is_needed() {
     "$FLEXNODE_UNIT_DIR"/*) set -- "$FLEXNODE_UNIT_DIR"/*.wants/"${1##*/}" ;;
     *) return 1 ;;
   esac
+  flexnode_settle
   for FLEXNODE_RESULT in "$@"; do
-    if [ -L "$FLEXNODE_RESULT" ] && [ "$FLEXNODE_RESULT" -ef "$flexnode_ne_file" ]; then return 0; fi
+    if flexnode_is_on_network "$FLEXNODE_RESULT" || [ ! -L "$FLEXNODE_RESULT" ]; then continue; fi
+    [ ! "$FLEXNODE_RESULT" -ef "$flexnode_ne_file" ] || return 0
   done
   return 1
 }
@@ -2211,13 +2219,16 @@ flexnode_act_forget() {
     return 0
   fi
   flexnode_sync_parents
-  # One rename: a directory without a journal would not be known to be ours.
+  # One rename, on the disk before the rest: a directory without a journal would not be known to be ours.
   if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
-    flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
+    flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_sync "${2%/*}" &&
+      flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
+    flexnode_sync "${2%/*}"
   else
     flexnode_remove_tree "$FLEXNODE_JOURNAL.invalid"
     flexnode_unlink "$FLEXNODE_JOURNAL" -f
     flexnode_act_empty - "$2" -
+    flexnode_sync "$2"
   fi
 }
 # <<< lib/act.sh

@@ -20,7 +20,7 @@ LOCKS = (contract.LOCK, contract.BOOTSTRAP_LOCK)  # what they say is the number 
 
 
 class Node(NamedTuple):
-    """One file. data: a file's bytes, a link's target; number: its inode's."""
+    """One file. data: a file's bytes, a link's target; number: stands for its inode."""
 
     kind: str
     mode: int
@@ -54,7 +54,8 @@ def _read(path: str) -> Node | None:
             data = os.fsencode(os.readlink(path))  # noqa: PTH115
     except FileNotFoundError:
         return None
-    return Node(kind, stat.S_IMODE(info.st_mode), (info.st_uid, info.st_gid), data, info.st_ino)
+    number = info.st_ino * 2 + (kind == "dir")  # an overlay numbers directories by itself
+    return Node(kind, stat.S_IMODE(info.st_mode), (info.st_uid, info.st_gid), data, number)
 
 
 def put(box: Box, image: Image) -> None:

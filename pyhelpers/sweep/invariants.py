@@ -19,6 +19,7 @@ LINKS = (
 )
 # What the scripts make outside the state directory, which they make first and remove last.
 LIVE = (contract.HOST_ROOT, *AGENTS, *LIBS, contract.CONFIG_DIR, contract.LOG_DIR)
+MARK = f"{contract.STATE_DIR}/{contract.STAGING_MARK}"
 SECRET = (contract.CONFIG_PATH, contract.CREDENTIALS_DIR)
 HOPS = 8
 RECORD = re.compile(rb"(attempt|config|logdir|before|step)\|[^\n]+|done")
@@ -94,6 +95,8 @@ def unrecorded(start: Image, image: Image) -> Iterator[str]:
     """The journal stands before the first change, and goes after the last."""
     if image.get(contract.JOURNAL) is not None:
         return
+    if image.get(contract.STATE_DIR) is not None and image.get(MARK) is None:
+        yield f"{contract.STATE_DIR} is there, and nothing in it says whose it is"
     for path in LIVE:
         if image.get(path) is not None and (start.get(path) is None or start.get(contract.JOURNAL) is not None):
             yield f"{path} is there and there is no journal"
