@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pyhelpers.sweep.image import Image, Node
+from pyhelpers.sweep.image import Image, Node, is_temporary
 
 GONE_ANYWAY = ("/run/", "/tmp/", "/dev/shm/")  # in memory
 Parent = int | str  # a directory by its number; one that the trace does not change by its path
@@ -72,8 +72,8 @@ class Disk:
         """A disk on which everything is certain."""
         return cls(names(image), nodes(image))
 
-    def change(self, before: Image, after: Image) -> None:
-        """A call that is no sync made AFTER of BEFORE."""
+    def change(self, before: Image, after: Image) -> bool:
+        """A call that is no sync made AFTER of BEFORE -> whether more than temporary files can be different for it."""
         old, new = names(before), names(after)
         changed = {entry: new.get(entry) for entry in old.keys() | new.keys() if old.get(entry) != new.get(entry)}
         if changed:
@@ -84,6 +84,8 @@ class Disk:
                 self.contents[number] = node
             if number not in was:  # nothing is in it yet, as far as the disk knows
                 self.files[number] = node if node.kind != "file" else node._replace(data=b"")
+        paths = before.keys() | after.keys()
+        return any(before.get(path) != after.get(path) and not is_temporary(path) for path in paths)
 
     def sync(self, path: str, image: Image) -> None:
         """PATH, as IMAGE shows it, is put on the disk; a rename is there when the directory of its new name is."""
@@ -159,8 +161,10 @@ class Verdict(NamedTuple):
 
 
 def judge(trace: Trace, instant: Callable[[Image], list[str]], end: Callable[[Image], list[str]]) -> Verdict:
-    """Cut the power before every call and after the last. instant: what does not hold of an image; end: the same for
-    the time after the run, which has said by then that it is done."""
+    """Cut the power before every call and after the last, but where only a temporary file has changed since.
+
+    instant: what does not hold of an image; end: the same for the time after the run, which has said that it is done.
+    """
     disk = Disk.of(trace.steps[0].before if trace.steps else trace.end)
     count, faults = 0, dict[str, str]()
 
@@ -171,12 +175,15 @@ def judge(trace: Trace, instant: Callable[[Image], list[str]], end: Callable[[Im
             for fault in wrong(state):
                 faults.setdefault(fault, where)
 
+    changed = True
     for position, step in enumerate(trace.steps):
-        look(instant, f"before {step.call}")
+        if changed:
+            look(instant, f"before {step.call}")
         if step.sync is not None:
             disk.sync(step.sync, step.before)
+            changed = True
         else:
             last = position + 1 == len(trace.steps)
-            disk.change(step.before, trace.end if last else trace.steps[position + 1].before)
+            changed = disk.change(step.before, trace.end if last else trace.steps[position + 1].before)
     look(lambda state: instant(state) + end(state), "at the end")
     return Verdict(count, [f"{where}: {fault}" for fault, where in faults.items()])

@@ -11,7 +11,9 @@ from rich.table import Table
 
 from pyhelpers.sandbox.mutations import Call
 from pyhelpers.sweep import points
+from pyhelpers.sweep.follow import Case
 from pyhelpers.sweep.runs import Violation
+from pyhelpers.sweep.trace import Judgement
 
 SHOWN = 40
 
@@ -66,3 +68,23 @@ def show(console: Console, figures: Sequence[Figures], sampled: bool, seconds: f
     total, missed = sum(one.crashes + one.errors for one in figures), sum(one.unreached for one in figures)
     late = f", {missed} of them not reached" if missed else ""
     console.print(f"{what}, {total} points{late}, {len(wrong)} violations, {seconds:.1f} s")
+
+
+def show_cuts(console: Console, found: Sequence[tuple[Case, Judgement]]) -> None:
+    """Print what the model of a power cut says of each script on each host; the last line is the verdict."""
+    made = Table(title="power cuts", title_justify="left")
+    for heading in ("script", "host"):
+        made.add_column(heading)
+    for heading in ("calls", "syncs", "states", "faults", "faults without syncs"):
+        made.add_column(heading, justify="right")
+    for case, one in found:
+        numbers = (one.calls, one.syncs, one.kept.states, len(one.kept.faults), len(one.dropped.faults))
+        made.add_row(case.script, case.host, *map(str, numbers))
+    console.print(made)
+    for case, one in found:
+        for fault in one.kept.faults:
+            console.print(f"fault: {case.script} on a {case.host} host, {fault}", markup=False)
+        if not one.dropped.faults:
+            console.print(f"{case.script} on a {case.host} host: no fault without the syncs: the model is blind")
+    states, faults = sum(one.kept.states for _, one in found), sum(len(one.kept.faults) for _, one in found)
+    console.print(f"{states} states, {faults} faults; without the syncs {sum(len(o.dropped.faults) for _, o in found)}")
