@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mutants": ("pyhelpers.suites.mutants", "check that the script tests catch listed one-line faults"),
     "release": ("pyhelpers.release.command", "build the reference agent's archives and checksums.txt"),
     "sandbox": ("pyhelpers.sandbox.command", "run one command in a private sandbox of this machine"),
+    "sweep": ("pyhelpers.sweep.command", "kill or fail a script at each of its mutating system calls"),
     "stamp": ("pyhelpers.stamp.command", "write scripts/lib into the scripts, or check that it is there"),
     "test": ("pyhelpers.suites.command", "run bats and pytest files in a pool of sandboxes"),
     "try": ("pyhelpers.testhost.trial", "run any installer in a throwaway host and show what it changed"),

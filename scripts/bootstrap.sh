@@ -574,13 +574,19 @@ flexnode_hushed() {
     flexnode_wait "$@"
     return
   fi
+  flexnode_hu_status=
   {
     flexnode_x rm -f -- "$flexnode_hu_file"
     flexnode_wait flexnode_run_hushed "$@"
-    set -- "$?"
-    [ "$1" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
+    flexnode_hu_status=$?
+    [ "$flexnode_hu_status" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
   } 6<"$flexnode_hu_file" 7>"$flexnode_hu_file"
-  return "$1"
+  [ -n "$flexnode_hu_status" ] || { # it could not be opened once more
+    flexnode_wait "$@"
+    flexnode_hu_status=$?
+    [ ! -e "$flexnode_hu_file" ] || flexnode_x rm -f -- "$flexnode_hu_file"
+  }
+  return "$flexnode_hu_status"
 }
 
 flexnode_run_hushed() {
@@ -891,9 +897,11 @@ flexnode_act_link() {
   flexnode_changed "$2"
 }
 
-# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT.
+# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT. What was done
+# before is on the disk before anything goes: a link, else, might come back without what it leads to.
 flexnode_act_unlink() {
   flexnode_exists "$2" || return 0
+  flexnode_settle || flexnode_error E_TARGET "remove $2" 'sync failed' || return
   flexnode_try "remove $2" rm -f -- "$2" || return
   flexnode_changed "$2"
 }
@@ -1193,10 +1201,11 @@ flexnode_resolve() (
   printf '%s\n' "$PWD$flexnode_re_rest"
 )
 
-# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line.
+# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line, links before what
+# they lead to: removed in this order, none dangles.
 flexnode_layout() {
   printf '%s\n' "$1/bin/$FLEXNODE_BINARY_NAME"
-  for flexnode_la_name in blue green current last-good; do
+  for flexnode_la_name in current last-good blue green; do
     printf '%s\n' "$1/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME-$flexnode_la_name"
   done
 }
@@ -1619,16 +1628,23 @@ flexnode_is_state_marked() {
   [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]
 }
 
-# flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename.
+# flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename, and puts it on the
+# disk: a journal in a directory whose name is lost would be lost too.
 flexnode_make_state() {
   flexnode_op_dir=${FLEXNODE_STATE_DIR%/*}
   for flexnode_op_dir in "${flexnode_op_dir%/*}" "$flexnode_op_dir"; do
-    [ -d "$flexnode_op_dir" ] || flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" || return
+    [ -d "$flexnode_op_dir" ] || {
+      flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" || return
+      flexnode_op_above=${flexnode_op_dir%/*}
+      flexnode_sync "${flexnode_op_above:-/}" || return
+    }
   done
+  flexnode_op_staging=$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}
   flexnode_x mkdir -m 0755 -- "$FLEXNODE_STATE_NEW" &&
-    flexnode_x mkdir -m 0700 -- "$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}" &&
+    flexnode_x mkdir -m 0700 -- "$flexnode_op_staging" &&
     { : >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null &&
-    flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR"
+    flexnode_sync "$flexnode_op_staging" "$FLEXNODE_STATE_NEW" &&
+    flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR" && flexnode_sync "$flexnode_op_dir"
 }
 
 # flexnode_close_staging: removes the staging directory, whatever temporary name is left, and the state directory
@@ -1640,11 +1656,20 @@ flexnode_close_staging() {
   flexnode_sweep_temporary
   # The mark: a signal may come between the making and the note of it.
   if { [ -n "${FLEXNODE_MADE_STATE-}" ] || flexnode_is_state_marked; } && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
-    flexnode_x mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW" && flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
+    if flexnode_words mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW"; then
+      flexnode_discard "$FLEXNODE_STATE_NEW"
+    else
+      flexnode_warn "$FLEXNODE_STATE_DIR is left: $FLEXNODE_RESULT"
+    fi
   elif flexnode_exists "$FLEXNODE_STAGING_DIR"; then
-    flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
+    flexnode_discard "$FLEXNODE_STAGING_DIR"
   fi
   return 0
+}
+
+# flexnode_discard PATH: removes what was made for a moment; says what stays, which the next run removes. Returns 0.
+flexnode_discard() {
+  flexnode_words rm -rf -- "$1" || flexnode_warn "$1 is left: $FLEXNODE_RESULT"
 }
 
 # flexnode_is_only_staging: is there nothing in the state directory but staging?
@@ -1662,10 +1687,10 @@ flexnode_sweep_temporary() {
     for flexnode_st_file in "${flexnode_st_dir%/}/$FLEXNODE_TEMP_PREFIX"*; do
       if [ -d "$flexnode_st_file" ] && [ ! -L "$flexnode_st_file" ]; then continue; fi
       flexnode_exists "$flexnode_st_file" || continue
-      flexnode_x rm -f -- "$flexnode_st_file"
+      flexnode_discard "$flexnode_st_file"
     done
   done
-  ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
+  ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_discard "$FLEXNODE_STATE_NEW"
 }
 
 # flexnode_need_tools: the tools of this file and place.sh; prints E_TOOL and returns its code.

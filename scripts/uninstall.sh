@@ -422,13 +422,19 @@ flexnode_hushed() {
     flexnode_wait "$@"
     return
   fi
+  flexnode_hu_status=
   {
     flexnode_x rm -f -- "$flexnode_hu_file"
     flexnode_wait flexnode_run_hushed "$@"
-    set -- "$?"
-    [ "$1" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
+    flexnode_hu_status=$?
+    [ "$flexnode_hu_status" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
   } 6<"$flexnode_hu_file" 7>"$flexnode_hu_file"
-  return "$1"
+  [ -n "$flexnode_hu_status" ] || { # it could not be opened once more
+    flexnode_wait "$@"
+    flexnode_hu_status=$?
+    [ ! -e "$flexnode_hu_file" ] || flexnode_x rm -f -- "$flexnode_hu_file"
+  }
+  return "$flexnode_hu_status"
 }
 
 flexnode_run_hushed() {
@@ -739,9 +745,11 @@ flexnode_act_link() {
   flexnode_changed "$2"
 }
 
-# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT.
+# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT. What was done
+# before is on the disk before anything goes: a link, else, might come back without what it leads to.
 flexnode_act_unlink() {
   flexnode_exists "$2" || return 0
+  flexnode_settle || flexnode_error E_TARGET "remove $2" 'sync failed' || return
   flexnode_try "remove $2" rm -f -- "$2" || return
   flexnode_changed "$2"
 }
@@ -1041,10 +1049,11 @@ flexnode_resolve() (
   printf '%s\n' "$PWD$flexnode_re_rest"
 )
 
-# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line.
+# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line, links before what
+# they lead to: removed in this order, none dangles.
 flexnode_layout() {
   printf '%s\n' "$1/bin/$FLEXNODE_BINARY_NAME"
-  for flexnode_la_name in blue green current last-good; do
+  for flexnode_la_name in current last-good blue green; do
     printf '%s\n' "$1/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME-$flexnode_la_name"
   done
 }
@@ -1538,6 +1547,7 @@ flexnode_act_reload() {
 # flexnode_inspect: reads mounts, journal and config, and sets all that planning needs. Returns 0, or the code of the
 # error that it printed. FLEXNODE_J_INVALID: why there is a journal that is not obeyed.
 flexnode_inspect() {
+  FLEXNODE_CHANGED=
   FLEXNODE_LEFT=$FLEXNODE_NEWLINE
   FLEXNODE_KEPT=$FLEXNODE_NEWLINE
   flexnode_read_mounts || return
@@ -2103,8 +2113,41 @@ flexnode_was_state_there() {
 
 flexnode_describe_remove() { printf 'remove %s\n' "$2"; }
 flexnode_act_remove() {
+  if flexnode_is_needed "$2"; then
+    flexnode_leave "$2" "$FLEXNODE_RESULT leads to it and could not be removed"
+    return 0
+  fi
+  if [ -L "$2" ]; then set -- link "$2"; fi
   flexnode_remove "$2"
-  [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
+  [ "$?" != 2 ] || return # the fence refused what was planned: a fault of ours
+  [ "$1" != link ] || flexnode_exists "$2" || flexnode_changed "$2"
+}
+
+# flexnode_is_needed PATH: does a link, which goes before what it leads to, still lead to this file of the layout or
+# unit? Then it could not be removed, and must not dangle. Sets FLEXNODE_RESULT to the link. Links that did go are gone
+# from the disk too afterwards: else a power cut might bring one back without what it led to.
+# shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
+flexnode_is_needed() {
+  flexnode_ne_file=$1
+  flexnode_ne_lib=${1%/*}
+  case $1 in
+    */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_LAST_GOOD")
+      set -- "${flexnode_ne_lib%/lib/*}/bin/$FLEXNODE_BINARY_NAME"
+      ;;
+    */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME"-*)
+      set -- "${flexnode_ne_lib%/lib/*}/bin/$FLEXNODE_BINARY_NAME" "$flexnode_ne_lib/$FLEXNODE_CURRENT" \
+        "$flexnode_ne_lib/$FLEXNODE_LAST_GOOD"
+      ;;
+    "$FLEXNODE_UNIT_DIR"/*.wants/*) return 1 ;;
+    "$FLEXNODE_UNIT_DIR"/*) set -- "$FLEXNODE_UNIT_DIR"/*.wants/"${1##*/}" ;;
+    *) return 1 ;;
+  esac
+  flexnode_settle
+  for FLEXNODE_RESULT in "$@"; do
+    if flexnode_is_on_network "$FLEXNODE_RESULT" || [ ! -L "$FLEXNODE_RESULT" ]; then continue; fi
+    [ ! "$FLEXNODE_RESULT" -ef "$flexnode_ne_file" ] || return 0
+  done
+  return 1
 }
 
 flexnode_describe_empty() { printf 'empty %s\n' "$2"; }
@@ -2188,13 +2231,16 @@ flexnode_act_forget() {
     return 0
   fi
   flexnode_sync_parents
-  # One rename: a directory without a journal would not be known to be ours.
+  # One rename, on the disk before the rest: a directory without a journal would not be known to be ours.
   if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
-    flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
+    flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_sync "${2%/*}" &&
+      flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
+    flexnode_sync "${2%/*}"
   else
     flexnode_remove_tree "$FLEXNODE_JOURNAL.invalid"
     flexnode_unlink "$FLEXNODE_JOURNAL" -f
     flexnode_act_empty - "$2" -
+    flexnode_sync "$2"
   fi
 }
 # <<< lib/act.sh

@@ -33,20 +33,37 @@ CALLS: dict[str, tuple[int, int | None]] = {
     "mount": (165, 40), "umount2": (166, 39),
 }  # fmt: skip
 OPENS: dict[str, tuple[int, int | None]] = {"open": (2, None), "openat": (257, 56)}
+SYNCS: dict[str, tuple[int, int | None]] = {
+    "fsync": (74, 82),
+    "fdatasync": (75, 83),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
+}
 PATH_ARGUMENT = {"open": 0, "openat": 1}  # the flags are in the argument after it
 ON_DESCRIPTOR = {"write": 0, "pwrite64": 0, "writev": 0, "sendfile": 0, "copy_file_range": 2}  # which argument
+# Which argument names what a call changes (the new name where there are two): a descriptor, or a path; a path after a
+# descriptor starts there.
+SUBJECT_FD = ON_DESCRIPTOR | dict.fromkeys(
+    ("fchmod", "fchown", "ftruncate", "fallocate", "fsetxattr", "fremovexattr", "fsync", "fdatasync"), 0
+)
+AFTER_FD = ("openat", "mkdirat", "unlinkat", "mknodat", "fchmodat", "fchmodat2", "fchownat", "utimensat")
+SUBJECT_PATH = dict.fromkeys(AFTER_FD, 1) | {"renameat": 3, "renameat2": 3, "linkat": 3, "symlinkat": 2}
+SECOND_PATH = ("rename", "link", "symlink")
 NOTIF_RECV, NOTIF_SEND = 0xC0502100, 0xC0182101
 CONTINUE = 1
+AT_FDCWD = 0xFFFFFF9C  # -100, as the lower half of an argument
 WATCHED = Path(__file__).with_name("watched.py")
 
 
 @dataclass(frozen=True)
 class Call:
-    """One mutating call about to happen: its number in this run (from 1), its name, the caller's pid outside."""
+    """One mutating call about to happen: its number in this run (from 1), its name, the caller's pid outside, and what
+    it changes."""
 
     number: int
     name: str
     pid: int
+    path: str = ""
 
 
 Decision = Callable[[Call], int]  # 0: go on, an errno: fail with it, STOP: answer nothing any more
@@ -66,13 +83,15 @@ class Watch:
     """Listens on a unix socket at PATH (seen inside as INSIDE) for one watched command at a time.
 
     `decide` is called for each mutating call; when it answers STOP the caller of `argv`'s command must kill it.
-    `stopped` is set then. After the command's end `count` is the number of calls seen.
+    `stopped` is set then. After the command's end `count` is the number of calls seen, `log` the calls themselves.
+    syncs: calls that make changes durable are seen too.
     """
 
-    def __init__(self, path: str, inside: str, decide: Decision) -> None:
+    def __init__(self, path: str, inside: str, decide: Decision, syncs: bool = False) -> None:
         self.inside, self.decide, self.count, self.log = inside, decide, 0, list[Call]()
         self.stopped = threading.Event()
-        self._names = _numbers(CALLS) | _numbers(OPENS)
+        self._calls = CALLS | (SYNCS if syncs else {})
+        self._names = _numbers(self._calls) | _numbers(OPENS)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._path = Path(path)
         self._socket.bind(path)
@@ -83,7 +102,7 @@ class Watch:
 
     def argv(self, command: list[str], python: str = "/usr/bin/python3") -> list[str]:
         """The command line that runs COMMAND watched."""
-        numbers = ",".join(map(str, _numbers(CALLS)))
+        numbers = ",".join(map(str, _numbers(self._calls)))
         opens = ",".join(f"{number}:{PATH_ARGUMENT[name] + 1}" for number, name in _numbers(OPENS).items())
         return [python, "-I", "-c", WATCHED.read_text(), self.inside, numbers, opens, "--", *command]
 
@@ -144,20 +163,41 @@ class Watch:
     def _judge(self, name: str, pid: int, args: list[int]) -> int:
         if name in ON_DESCRIPTOR and not _is_file(pid, args[ON_DESCRIPTOR[name]]):
             return 0
-        if name in PATH_ARGUMENT and _text(pid, args[PATH_ARGUMENT[name]]).startswith("/dev/"):
+        path = _subject(name, pid, args)
+        if name in PATH_ARGUMENT and path.startswith("/dev/"):
             return 0
         self.count += 1
-        call = Call(self.count, name, pid)
+        call = Call(self.count, name, pid, path)
         self.log.append(call)
         return self.decide(call)
 
 
+def _subject(name: str, pid: int, args: list[int]) -> str:
+    """The path of what a call changes, as the caller sees it; empty when there is none, or the caller is gone."""
+    if name in ("sync", "syncfs"):
+        return ""
+    if name in SUBJECT_FD:
+        return _link(pid, f"fd/{args[SUBJECT_FD[name]] & 0xFFFFFFFF}")
+    at = SUBJECT_PATH.get(name)
+    path = _text(pid, args[at if at is not None else int(name in SECOND_PATH)])
+    if path.startswith("/"):
+        return path
+    directory = AT_FDCWD if at is None else args[at - 1] & 0xFFFFFFFF
+    base = _link(pid, "cwd" if directory == AT_FDCWD else f"fd/{directory}")
+    return f"{base.rstrip('/')}/{path}"
+
+
+def _link(pid: int, name: str) -> str:
+    """Where a link of a process in /proc leads; empty when it is gone."""
+    try:
+        return os.readlink(f"/proc/{pid}/{name}")  # noqa: PTH115 - hundreds in a run
+    except OSError:
+        return ""
+
+
 def _is_file(pid: int, fd: int) -> bool:
     """Whether the descriptor is a regular file: writing to a pipe or terminal changes nothing on a host."""
-    try:
-        target = str(Path(f"/proc/{pid}/fd/{fd & 0xFFFFFFFF}").readlink())
-    except OSError:
-        return False
+    target = _link(pid, f"fd/{fd & 0xFFFFFFFF}")
     return target.startswith("/") and not target.startswith("/dev/")
 
 

@@ -4,8 +4,41 @@
 
 flexnode_describe_remove() { printf 'remove %s\n' "$2"; }
 flexnode_act_remove() {
+  if flexnode_is_needed "$2"; then
+    flexnode_leave "$2" "$FLEXNODE_RESULT leads to it and could not be removed"
+    return 0
+  fi
+  if [ -L "$2" ]; then set -- link "$2"; fi
   flexnode_remove "$2"
-  [ "$?" != 2 ] # the fence refused what was planned: a fault of ours
+  [ "$?" != 2 ] || return # the fence refused what was planned: a fault of ours
+  [ "$1" != link ] || flexnode_exists "$2" || flexnode_changed "$2"
+}
+
+# flexnode_is_needed PATH: does a link, which goes before what it leads to, still lead to this file of the layout or
+# unit? Then it could not be removed, and must not dangle. Sets FLEXNODE_RESULT to the link. Links that did go are gone
+# from the disk too afterwards: else a power cut might bring one back without what it led to.
+# shellcheck disable=SC3013 # dash, bash, busybox ash, yash and mksh know -ef
+flexnode_is_needed() {
+  flexnode_ne_file=$1
+  flexnode_ne_lib=${1%/*}
+  case $1 in
+    */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_CURRENT" | */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_LAST_GOOD")
+      set -- "${flexnode_ne_lib%/lib/*}/bin/$FLEXNODE_BINARY_NAME"
+      ;;
+    */lib/"$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME"-*)
+      set -- "${flexnode_ne_lib%/lib/*}/bin/$FLEXNODE_BINARY_NAME" "$flexnode_ne_lib/$FLEXNODE_CURRENT" \
+        "$flexnode_ne_lib/$FLEXNODE_LAST_GOOD"
+      ;;
+    "$FLEXNODE_UNIT_DIR"/*.wants/*) return 1 ;;
+    "$FLEXNODE_UNIT_DIR"/*) set -- "$FLEXNODE_UNIT_DIR"/*.wants/"${1##*/}" ;;
+    *) return 1 ;;
+  esac
+  flexnode_settle
+  for FLEXNODE_RESULT in "$@"; do
+    if flexnode_is_on_network "$FLEXNODE_RESULT" || [ ! -L "$FLEXNODE_RESULT" ]; then continue; fi
+    [ ! "$FLEXNODE_RESULT" -ef "$flexnode_ne_file" ] || return 0
+  done
+  return 1
 }
 
 flexnode_describe_empty() { printf 'empty %s\n' "$2"; }
@@ -89,12 +122,15 @@ flexnode_act_forget() {
     return 0
   fi
   flexnode_sync_parents
-  # One rename: a directory without a journal would not be known to be ours.
+  # One rename, on the disk before the rest: a directory without a journal would not be known to be ours.
   if [ "$3" = remove ] && ! flexnode_is_mount "$2"; then
-    flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
+    flexnode_attempt "$2" mv -- "$2" "$FLEXNODE_STATE_NEW" && flexnode_sync "${2%/*}" &&
+      flexnode_act_remove - "$FLEXNODE_STATE_NEW" -
+    flexnode_sync "${2%/*}"
   else
     flexnode_remove_tree "$FLEXNODE_JOURNAL.invalid"
     flexnode_unlink "$FLEXNODE_JOURNAL" -f
     flexnode_act_empty - "$2" -
+    flexnode_sync "$2"
   fi
 }

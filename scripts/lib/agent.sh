@@ -39,16 +39,23 @@ flexnode_is_state_marked() {
   [ ! -e "$FLEXNODE_JOURNAL" ] && [ -f "$FLEXNODE_STATE_DIR/$FLEXNODE_STAGING_MARK" ]
 }
 
-# flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename.
+# flexnode_make_state: makes the state directory with staging and the mark in it, all in one rename, and puts it on the
+# disk: a journal in a directory whose name is lost would be lost too.
 flexnode_make_state() {
   flexnode_op_dir=${FLEXNODE_STATE_DIR%/*}
   for flexnode_op_dir in "${flexnode_op_dir%/*}" "$flexnode_op_dir"; do
-    [ -d "$flexnode_op_dir" ] || flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" || return
+    [ -d "$flexnode_op_dir" ] || {
+      flexnode_x mkdir -m 0755 -- "$flexnode_op_dir" || return
+      flexnode_op_above=${flexnode_op_dir%/*}
+      flexnode_sync "${flexnode_op_above:-/}" || return
+    }
   done
+  flexnode_op_staging=$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}
   flexnode_x mkdir -m 0755 -- "$FLEXNODE_STATE_NEW" &&
-    flexnode_x mkdir -m 0700 -- "$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}" &&
+    flexnode_x mkdir -m 0700 -- "$flexnode_op_staging" &&
     { : >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null &&
-    flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR"
+    flexnode_sync "$flexnode_op_staging" "$FLEXNODE_STATE_NEW" &&
+    flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR" && flexnode_sync "$flexnode_op_dir"
 }
 
 # flexnode_close_staging: removes the staging directory, whatever temporary name is left, and the state directory
@@ -60,11 +67,20 @@ flexnode_close_staging() {
   flexnode_sweep_temporary
   # The mark: a signal may come between the making and the note of it.
   if { [ -n "${FLEXNODE_MADE_STATE-}" ] || flexnode_is_state_marked; } && [ -d "$FLEXNODE_STATE_DIR" ] && flexnode_is_only_staging; then
-    flexnode_x mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW" && flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
+    if flexnode_words mv -- "$FLEXNODE_STATE_DIR" "$FLEXNODE_STATE_NEW"; then
+      flexnode_discard "$FLEXNODE_STATE_NEW"
+    else
+      flexnode_warn "$FLEXNODE_STATE_DIR is left: $FLEXNODE_RESULT"
+    fi
   elif flexnode_exists "$FLEXNODE_STAGING_DIR"; then
-    flexnode_x rm -rf -- "$FLEXNODE_STAGING_DIR"
+    flexnode_discard "$FLEXNODE_STAGING_DIR"
   fi
   return 0
+}
+
+# flexnode_discard PATH: removes what was made for a moment; says what stays, which the next run removes. Returns 0.
+flexnode_discard() {
+  flexnode_words rm -rf -- "$1" || flexnode_warn "$1 is left: $FLEXNODE_RESULT"
 }
 
 # flexnode_is_only_staging: is there nothing in the state directory but staging?
@@ -82,10 +98,10 @@ flexnode_sweep_temporary() {
     for flexnode_st_file in "${flexnode_st_dir%/}/$FLEXNODE_TEMP_PREFIX"*; do
       if [ -d "$flexnode_st_file" ] && [ ! -L "$flexnode_st_file" ]; then continue; fi
       flexnode_exists "$flexnode_st_file" || continue
-      flexnode_x rm -f -- "$flexnode_st_file"
+      flexnode_discard "$flexnode_st_file"
     done
   done
-  ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_x rm -rf -- "$FLEXNODE_STATE_NEW"
+  ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_discard "$FLEXNODE_STATE_NEW"
 }
 
 # flexnode_need_tools: the tools of this file and place.sh; prints E_TOOL and returns its code.

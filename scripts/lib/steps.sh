@@ -133,9 +133,11 @@ flexnode_act_link() {
   flexnode_changed "$2"
 }
 
-# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT.
+# unlink: looks first: unlinking an absent name on a read-only file system fails with EROFS, not ENOENT. What was done
+# before is on the disk before anything goes: a link, else, might come back without what it leads to.
 flexnode_act_unlink() {
   flexnode_exists "$2" || return 0
+  flexnode_settle || flexnode_error E_TARGET "remove $2" 'sync failed' || return
   flexnode_try "remove $2" rm -f -- "$2" || return
   flexnode_changed "$2"
 }

@@ -5,6 +5,7 @@
 # flexnode_inspect: reads mounts, journal and config, and sets all that planning needs. Returns 0, or the code of the
 # error that it printed. FLEXNODE_J_INVALID: why there is a journal that is not obeyed.
 flexnode_inspect() {
+  FLEXNODE_CHANGED=
   FLEXNODE_LEFT=$FLEXNODE_NEWLINE
   FLEXNODE_KEPT=$FLEXNODE_NEWLINE
   flexnode_read_mounts || return

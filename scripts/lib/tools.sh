@@ -78,13 +78,19 @@ flexnode_hushed() {
     flexnode_wait "$@"
     return
   fi
+  flexnode_hu_status=
   {
     flexnode_x rm -f -- "$flexnode_hu_file"
     flexnode_wait flexnode_run_hushed "$@"
-    set -- "$?"
-    [ "$1" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
+    flexnode_hu_status=$?
+    [ "$flexnode_hu_status" = 0 ] || cat <&6 >&2 7>&- 8>&- 9>&-
   } 6<"$flexnode_hu_file" 7>"$flexnode_hu_file"
-  return "$1"
+  [ -n "$flexnode_hu_status" ] || { # it could not be opened once more
+    flexnode_wait "$@"
+    flexnode_hu_status=$?
+    [ ! -e "$flexnode_hu_file" ] || flexnode_x rm -f -- "$flexnode_hu_file"
+  }
+  return "$flexnode_hu_status"
 }
 
 flexnode_run_hushed() {

@@ -1,0 +1,1 @@
+"""Breaks the scripts at every mutating system call, and says what does not hold then. See docs/faults.md."""
