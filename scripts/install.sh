@@ -1445,7 +1445,7 @@ flexnode_make_state() {
   flexnode_op_staging=$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}
   flexnode_x mkdir -m 0755 -- "$FLEXNODE_STATE_NEW" &&
     flexnode_x mkdir -m 0700 -- "$flexnode_op_staging" &&
-    { : >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null &&
+    { true >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null && # `:` would end a shell that cannot write
     flexnode_sync "$flexnode_op_staging" "$FLEXNODE_STATE_NEW" &&
     flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR" && flexnode_sync "$flexnode_op_dir"
 }
@@ -1810,6 +1810,14 @@ flexnode_is_unknown_command() {
   return 1
 }
 
+# flexnode_is_unknown_option: do the agent's words say so, in the way of whatever reads its options?
+flexnode_is_unknown_option() {
+  while IFS= read -r flexnode_uc_line; do
+    case $flexnode_uc_line in *unknown* | *unrecogni[sz]ed* | *'not defined'* | *[Uu]sage*) return 0 ;; esac
+  done <"$FLEXNODE_STAGING_DIR/words"
+  return 1
+}
+
 # flexnode_read_root: sets FLEXNODE_ROOT to the answer to `host-root`, which must be one line, a clean path without
 # white space, and one of our roots.
 flexnode_read_root() {
@@ -1903,7 +1911,10 @@ flexnode_inspect_entry() {
 # flexnode_compare_versions: says when an older agent replaces a newer one; with --no-downgrade E_DOWNGRADE.
 flexnode_compare_versions() {
   [ -f "$FLEXNODE_TARGET" ] && [ -x "$FLEXNODE_TARGET" ] || return 0
-  flexnode_ask "$FLEXNODE_TARGET" version && flexnode_read_version || return 0 # nothing to compare with
+  if ! flexnode_ask "$FLEXNODE_TARGET" version || ! flexnode_read_version; then
+    flexnode_staging_takes # else there is nothing to compare with
+    return
+  fi
   flexnode_cv_old=$FLEXNODE_RESULT
   flexnode_is_older "$FLEXNODE_CANDIDATE_VERSION" "$flexnode_cv_old" || return 0
   [ -z "$FLEXNODE_WANT_NO_DOWNGRADE" ] ||
@@ -1950,13 +1961,18 @@ flexnode_prove_target() {
 }
 
 # flexnode_ask_canonical: sets FLEXNODE_MAY_LINK: 1 when this agent's root, as released, is the host root, so that we
-# may link. (An agent without that option does its own linking.)
+# may link. (An agent without that option does its own linking.) Prints E_CANDIDATE and returns its code.
 flexnode_ask_canonical() {
   FLEXNODE_MAY_LINK=
   [ -z "$FLEXNODE_LEGACY" ] && [ -n "$FLEXNODE_HOLDS" ] || return 0
-  flexnode_ask "$FLEXNODE_CANDIDATE" host-root --canonical || return 0
-  IFS= read -r flexnode_ac_root <"$FLEXNODE_STAGING_DIR/answer"
-  [ "$flexnode_ac_root" != "$FLEXNODE_HOST_ROOT" ] || FLEXNODE_MAY_LINK=1
+  flexnode_ask "$FLEXNODE_CANDIDATE" host-root --canonical
+  set -- "$?"
+  if [ "$1" = 0 ] && IFS= read -r flexnode_ac_root <"$FLEXNODE_STAGING_DIR/answer"; then
+    [ "$flexnode_ac_root" != "$FLEXNODE_HOST_ROOT" ] || FLEXNODE_MAY_LINK=1
+  else
+    # No answer is not the answer of an agent without that option: the host would silently stay without its link.
+    flexnode_is_unknown_option || flexnode_agent_failed 'host-root --canonical' "$1"
+  fi
 }
 
 # flexnode_plan_place: emits the records that install the agent, from what the inspection set. Changes nothing.

@@ -53,7 +53,7 @@ flexnode_make_state() {
   flexnode_op_staging=$FLEXNODE_STATE_NEW/${FLEXNODE_STAGING_DIR##*/}
   flexnode_x mkdir -m 0755 -- "$FLEXNODE_STATE_NEW" &&
     flexnode_x mkdir -m 0700 -- "$flexnode_op_staging" &&
-    { : >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null &&
+    { true >"$FLEXNODE_STATE_NEW/$FLEXNODE_STAGING_MARK"; } 2>/dev/null && # `:` would end a shell that cannot write
     flexnode_sync "$flexnode_op_staging" "$FLEXNODE_STATE_NEW" &&
     flexnode_x mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR" && flexnode_sync "$flexnode_op_dir"
 }

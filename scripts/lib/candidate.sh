@@ -92,6 +92,14 @@ flexnode_is_unknown_command() {
   return 1
 }
 
+# flexnode_is_unknown_option: do the agent's words say so, in the way of whatever reads its options?
+flexnode_is_unknown_option() {
+  while IFS= read -r flexnode_uc_line; do
+    case $flexnode_uc_line in *unknown* | *unrecogni[sz]ed* | *'not defined'* | *[Uu]sage*) return 0 ;; esac
+  done <"$FLEXNODE_STAGING_DIR/words"
+  return 1
+}
+
 # flexnode_read_root: sets FLEXNODE_ROOT to the answer to `host-root`, which must be one line, a clean path without
 # white space, and one of our roots.
 flexnode_read_root() {

@@ -10,7 +10,7 @@ import pytest
 from pyhelpers.contract import STAGING_DIR
 from pyhelpers.sandbox import Result, Server
 from pyhelpers.sandbox.mutations import Call
-from pyhelpers.sweep import image, points, runs
+from pyhelpers.sweep import image, invariants, points, runs
 from pyhelpers.sweep.follow import Case
 from pyhelpers.sweep.image import Image
 
@@ -73,6 +73,29 @@ def test_the_node_is_reset_even_if_the_words_of_it_cannot_be_kept(server: Server
     assert result.code == 0, result.stderr
     assert "Illegal number" not in result.stderr
     assert image.outcome(state) == started.outcome
+
+
+def test_an_agent_whose_answer_is_lost_is_not_taken_for_one_without_the_question(server: Server) -> None:
+    case = runs.case(server, "install", "legacy", False)[0]
+    asked = 0
+
+    def fails(call: Call) -> bool:
+        nonlocal asked
+        asked += call.path == f"{STAGING_DIR}/answer" and call.name == "write"
+        return call.path == f"{STAGING_DIR}/answer" and call.name == "write" and asked == 3
+
+    result, state = run(server, case, fails)
+    assert (result.code, asked) == (6, 3), result.stderr
+    assert "when asked for 'host-root --canonical'" in result.stderr
+    assert "/opt/unbounded" not in state
+
+
+def test_a_mark_that_cannot_be_made_is_an_error_with_its_line(server: Server) -> None:
+    case = runs.case(server, "install", "plain", False)[0]
+    result, state = run(server, case, lambda call: call.path.endswith("/made-state-directory"))
+    assert result.code == 7
+    assert result.stderr.endswith("[E_STATE]\n")
+    assert invariants.split_litter(state)[0] == []
 
 
 def test_staging_that_cannot_be_removed_is_named(server: Server) -> None:
