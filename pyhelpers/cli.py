@@ -44,9 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     code, words = 1, ""
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
-    except SystemExit as end:  # argparse
-        code = int(end.code or 0)
-    except OSError:
+    except (SystemExit, OSError):  # the first is argparse's end
         if not (words := _unwritten()):
             raise
     if words := words or _unwritten():

@@ -1006,15 +1006,6 @@ flexnode_resolve() (
   printf '%s\n' "$PWD$flexnode_re_rest"
 )
 
-# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line, links before what
-# they lead to: removed in this order, none dangles.
-flexnode_layout() {
-  printf '%s\n' "$1/bin/$FLEXNODE_BINARY_NAME"
-  for flexnode_la_name in current last-good blue green; do
-    printf '%s\n' "$1/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME-$flexnode_la_name"
-  done
-}
-
 # flexnode_has_markers ROOT: is an agent installed below ROOT? A dangling link counts, helpers do not.
 flexnode_has_markers() {
   flexnode_exists "$1/bin/$FLEXNODE_BINARY_NAME" && return

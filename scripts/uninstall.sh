@@ -1049,15 +1049,6 @@ flexnode_resolve() (
   printf '%s\n' "$PWD$flexnode_re_rest"
 )
 
-# flexnode_layout ROOT: prints the entries of the binary layout below ROOT (the markers), one a line, links before what
-# they lead to: removed in this order, none dangles.
-flexnode_layout() {
-  printf '%s\n' "$1/bin/$FLEXNODE_BINARY_NAME"
-  for flexnode_la_name in current last-good blue green; do
-    printf '%s\n' "$1/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_BINARY_NAME-$flexnode_la_name"
-  done
-}
-
 # flexnode_has_markers ROOT: is an agent installed below ROOT? A dangling link counts, helpers do not.
 flexnode_has_markers() {
   flexnode_exists "$1/bin/$FLEXNODE_BINARY_NAME" && return
@@ -1680,11 +1671,22 @@ flexnode_is_own_log_dir() {
   esac
 }
 
-# flexnode_layout_files ROOT: prints what the agent has below ROOT, one a line.
+# flexnode_layout ROOT: sets FLEXNODE_RESULT to the places of an agent below ROOT, one a line: the one that is in use
+# first, and links before what they lead to, so that, removed in this order, none dangles.
+flexnode_layout() {
+  FLEXNODE_RESULT=$1/bin/$FLEXNODE_BINARY_NAME$FLEXNODE_NEWLINE
+  for flexnode_la_name in "$FLEXNODE_CURRENT" "$FLEXNODE_LAST_GOOD" "$FLEXNODE_BINARY_NAME-blue" "$FLEXNODE_BINARY_NAME-green"; do
+    FLEXNODE_RESULT=$FLEXNODE_RESULT$1/lib/$FLEXNODE_LIB_NAME/$flexnode_la_name$FLEXNODE_NEWLINE
+  done
+}
+
+# flexnode_layout_files ROOT: sets FLEXNODE_RESULT to these and the helpers that an agent has below ROOT.
 flexnode_layout_files() {
   flexnode_layout "$1"
-  printf '%s\n' "$1/lib/$FLEXNODE_LIB_NAME/$FLEXNODE_RECOVERY_SCRIPT" \
-    "$1/bin/unbounded-agent-nspawn-lifecycle" "$1/libexec/unbounded-localdns-network"
+  for flexnode_la_name in "lib/$FLEXNODE_LIB_NAME/$FLEXNODE_RECOVERY_SCRIPT" bin/unbounded-agent-nspawn-lifecycle \
+    libexec/unbounded-localdns-network; do
+    FLEXNODE_RESULT=$FLEXNODE_RESULT$1/$flexnode_la_name$FLEXNODE_NEWLINE
+  done
 }
 
 # flexnode_set_entries: sets FLEXNODE_ENTRIES, FLEXNODE_UNITS and FLEXNODE_CONFIGS (every config that bootstrap wrote).
@@ -1693,9 +1695,11 @@ flexnode_set_entries() {
   # shellcheck disable=SC2153 # FLEXNODE_J_CONFIGS is the journal's
   FLEXNODE_CONFIGS=$FLEXNODE_NEWLINE$FLEXNODE_J_CONFIGS
   FLEXNODE_ENTRIES=$(
-    for flexnode_en_root in "$FLEXNODE_HOST_ROOT" "$FLEXNODE_LEGACY_ROOT"; do flexnode_layout_files "$flexnode_en_root"; done
     IFS=$FLEXNODE_NEWLINE
-    for flexnode_en_root in $FLEXNODE_ROOTS; do flexnode_layout_files "$flexnode_en_root"; done
+    for flexnode_en_root in "$FLEXNODE_HOST_ROOT" "$FLEXNODE_LEGACY_ROOT" $FLEXNODE_ROOTS; do
+      flexnode_layout_files "$flexnode_en_root"
+      printf '%s' "$FLEXNODE_RESULT"
+    done
     IFS=' '
     for flexnode_en_name in $FLEXNODE_FIRST_BOOT_UNIT $FLEXNODE_UNITS; do
       flexnode_find_unit_files "$flexnode_en_name"
@@ -1767,21 +1771,19 @@ flexnode_add_dirs() {
   done
 }
 
-# flexnode_agents ROOT: prints where an agent can be below ROOT, the one that is in use first.
-flexnode_agents() {
-  flexnode_ag_lib=$1/lib/$FLEXNODE_LIB_NAME
-  printf '%s\n' "$1/bin/$FLEXNODE_BINARY_NAME" "$flexnode_ag_lib/$FLEXNODE_CURRENT" "$flexnode_ag_lib/$FLEXNODE_LAST_GOOD" \
-    "$flexnode_ag_lib/$FLEXNODE_BINARY_NAME-blue" "$flexnode_ag_lib/$FLEXNODE_BINARY_NAME-green"
-}
-
 # flexnode_find_agent: sets FLEXNODE_AGENT to the first agent that can be run, the host root's before the legacy one,
 # or to nothing. A link that is not of our layout is not followed.
 flexnode_find_agent() {
   FLEXNODE_AGENT=
   set -f
   IFS=$FLEXNODE_NEWLINE
-  # shellcheck disable=SC2046,SC2086 # one path a line
-  set -- $(for flexnode_fa_root in $FLEXNODE_ROOTS; do flexnode_agents "$flexnode_fa_root"; done)
+  flexnode_fa_files=
+  for flexnode_fa_root in $FLEXNODE_ROOTS; do
+    flexnode_layout "$flexnode_fa_root"
+    flexnode_fa_files=$flexnode_fa_files$FLEXNODE_RESULT
+  done
+  # shellcheck disable=SC2086 # one path a line
+  set -- $flexnode_fa_files
   IFS=' 	
 '
   set +f
@@ -1914,8 +1916,9 @@ flexnode_plan_layout() {
   fi
   set -f
   IFS=$FLEXNODE_NEWLINE
-  # shellcheck disable=SC2046 # one path a line
-  set -- "$1" $(flexnode_layout_files "$1")
+  flexnode_layout_files "$1"
+  # shellcheck disable=SC2086 # one path a line
+  set -- "$1" $FLEXNODE_RESULT
   IFS=' 	
 '
   set +f

@@ -105,8 +105,9 @@ flexnode_plan_layout() {
   fi
   set -f
   IFS=$FLEXNODE_NEWLINE
-  # shellcheck disable=SC2046 # one path a line
-  set -- "$1" $(flexnode_layout_files "$1")
+  flexnode_layout_files "$1"
+  # shellcheck disable=SC2086 # one path a line
+  set -- "$1" $FLEXNODE_RESULT
   IFS=' 	
 '
   set +f

@@ -213,7 +213,7 @@ def test_a_run_that_waits_for_the_lock_leaves_the_other_runs_staging_alone(host:
 
 
 def test_a_signal_between_making_the_state_directory_and_noting_it_leaves_nothing(host: Uninstall) -> None:
-    made = 'mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR"\n}'
+    made = 'mv -- "$FLEXNODE_STATE_NEW" "$FLEXNODE_STATE_DIR" && flexnode_sync "$flexnode_op_dir"\n}'
     script = Path(INSTALL).read_text()
     assert script.count(made) == 1
     host.box.write("/tmp/i.sh", script.replace(made, made[:-2] + " && kill -TERM $$\n}").encode(), 0o755)
