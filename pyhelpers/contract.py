@@ -7,8 +7,6 @@ Source of the facts: the AKS Flex Node agent's public contract (Azure/AKSFlexNod
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 TOOLKIT_VERSION = "0.1.0"
 
 # --- roots and paths -------------------------------------------------------------------------------------------
@@ -65,21 +63,27 @@ PRODUCT_TITLE = "AKS Flex Node Agent"
 
 
 # --- options ---------------------------------------------------------------------------------------------------
-class Option(NamedTuple):
-    """One option of a script.
+class Option:
+    """One option of a script. A plain class, because `host-root` imports this module and typing would double its time.
 
     kind: flag (no value), value, values (repeatable), json (repeatable, kept apart). env: the variable that
-    stands in when the option is not given ("" = none); an empty variable counts as unset.
+    stands in when the option is not given ("" = none); an empty variable counts as unset. variable:
+    FLEXNODE_OPT_<variable> holds it; the option's name unless given.
     """
 
-    name: str
-    kind: str
-    help: str
-    metavar: str = ""
-    env: str = ""
-    short: str = ""
-    aliases: tuple[str, ...] = ()
-    variable: str = ""  # FLEXNODE_OPT_<variable> holds it; the option's name unless given
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        help: str,
+        metavar: str = "",
+        env: str = "",
+        short: str = "",
+        aliases: tuple[str, ...] = (),
+        variable: str = "",
+    ) -> None:
+        self.name, self.kind, self.help, self.metavar = name, kind, help, metavar
+        self.env, self.short, self.aliases, self.variable = env, short, aliases, variable
 
 
 def _twin(name: str) -> str:

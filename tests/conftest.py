@@ -41,20 +41,15 @@ def server() -> Iterator[Server]:
         yield started
 
 
-@pytest.fixture(scope="session")
-def seen(server: Server) -> list[outside.Fingerprint]:
-    """The machine as the last test that looked has left it. Control groups are compared once per suite only: hosts of
-    other test files come and go at the same time."""
-    return [outside.Fingerprint.take(cgroups=False)]
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After a test that used a sandbox: no mount, link or process more than before."""
+    """After a test that used a sandbox: no mount, link or process more than before.
+
+    Control groups are compared once per suite only: hosts of other test files come and go at the same time.
+    """
     if "server" not in request.fixturenames:
         yield
         return
-    seen: list[outside.Fingerprint] = request.getfixturevalue("seen")
+    before = outside.Fingerprint.take(cgroups=False)
     yield
-    before, seen[0] = seen[0], outside.Fingerprint.take(cgroups=False)
-    assert before.changes_to(seen[0]) == []
+    assert before.changes_to(outside.Fingerprint.take(cgroups=False)) == []

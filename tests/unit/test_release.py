@@ -95,7 +95,7 @@ def test_the_executable_stores_python_files_templates_and_licences_only(release:
 def test_of_this_project_only_what_ships_on_hosts_is_packed(release: Path) -> None:
     with zipfile.ZipFile(release / "aks-flex-node") as packed:
         ours = {name.split("/")[1] for name in packed.namelist() if name.startswith("pyhelpers/")}
-    assert ours == {"__init__.py", "contract.py", "errors.py", "host.py", "agent", "render"}
+    assert ours == {"__init__.py", "contract.py", "errors.py", "host.py", "view.py", "agent", "render"}
 
 
 def test_it_runs_by_its_first_line_and_says_what_was_built_in(release: Path) -> None:

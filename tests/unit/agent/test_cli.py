@@ -144,11 +144,11 @@ def test_a_checkout_is_the_development_build_and_no_one_file() -> None:
     assert build.own_file() == ""
 
 
-def test_host_root_imports_neither_the_effects_nor_pathlib() -> None:
+def test_host_root_imports_neither_the_effects_nor_pathlib_nor_typing() -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(Path.cwd())!r})\n"
         "from pyhelpers.agent.cli import main; main(['host-root'])\n"
         "print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
-    assert not {"pathlib", "re", "pyhelpers.host", "pyhelpers.errors"} & set(done.stderr.split())
+    assert not {"pathlib", "re", "typing", "pyhelpers.host", "pyhelpers.errors"} & set(done.stderr.split())
