@@ -56,6 +56,10 @@ BASE_URL = "https://github.com/Azure/AKSFlexNode/releases"
 ARCHIVE_NAME = "aks-flex-node-linux-{ARCH}.tar.gz"  # ARCH: amd64, arm64
 CHECKSUMS_NAME = "checksums.txt"
 ARCHIVE_LIMIT_MIB = 256
+DOWNLOAD_TIMEOUT_S = 1800  # one request, however slowly it comes
+STALL_TIMEOUT_S = 60  # nothing at all comes
+DOWNLOAD_ATTEMPTS = 3
+RETRY_AFTER_LIMIT_S = 60  # a server that asks for more is not waited for
 CANDIDATE_TIMEOUT_S = 30
 
 # --- the journal (host-root: what uninstall works from) ----------------------------------------------------------

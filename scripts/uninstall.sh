@@ -60,6 +60,10 @@ flexnode_contract() {
   FLEXNODE_ARCHIVE_NAME='aks-flex-node-linux-{ARCH}.tar.gz'
   FLEXNODE_CHECKSUMS_NAME='checksums.txt'
   FLEXNODE_ARCHIVE_LIMIT_MIB='256'
+  FLEXNODE_DOWNLOAD_TIMEOUT_S='1800'
+  FLEXNODE_STALL_TIMEOUT_S='60'
+  FLEXNODE_DOWNLOAD_ATTEMPTS='3'
+  FLEXNODE_RETRY_AFTER_LIMIT_S='60'
   FLEXNODE_CANDIDATE_TIMEOUT_S='30'
   FLEXNODE_JOURNAL_HEADER='flexnode-journal 1'
   FLEXNODE_PRODUCT_TITLE='AKS Flex Node Agent'
@@ -404,8 +408,16 @@ flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a call
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
 flexnode_wait() {
+  flexnode_start "$@"
+  flexnode_join
+}
+
+# flexnode_start COMMAND…, flexnode_join: the two halves of flexnode_wait, for whoever has something to do in between.
+flexnode_start() {
   "$@" </dev/null 8>&- 9>&- &
   FLEXNODE_CHILD=$!
+}
+flexnode_join() {
   wait "$FLEXNODE_CHILD" 2>/dev/null # a shell's own words about a signal
   set -- "$?"
   FLEXNODE_CHILD=
