@@ -120,7 +120,9 @@ INSTALL_OPTIONS = (
     Option("--sha256", "value", "the SHA-256 sum that the archive or binary must have", "HEX"),
     _value("--base-url", "URL", "where releases are found"),
     Option("--require-checksum", "flag", "refuse an archive that has no checksum"),
-    Option("--insecure-skip-verify", "flag", "do not verify the archive's checksum"),
+    Option(
+        "--insecure-skip-verify", "flag", "take a download without a checksum: whoever can alter it runs code as root"
+    ),
     Option("--no-downgrade", "flag", "refuse to replace a newer agent by an older one"),
     *COMMON,
     Option("--yes", "flag", "accepted for compatibility: there is no question", short="-y"),

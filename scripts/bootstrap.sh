@@ -8,7 +8,8 @@
 # Reads    --base-config or the config embedded below, credential files, os and mount facts.
 # Writes   /opt/unbounded (or /usr/local for a release that predates it), /etc/aks-flex-node, /var/lib/aks-flex-node,
 #          /var/log/aks-flex-node; the agent's start adds its units in /etc/systemd/system. uninstall.sh removes it all.
-# Network  the release (GitHub, or --agent-url); nothing else. With --use-installed-agent none.
+# Network  the release (GitHub, or --agent-url), through the proxies of https_proxy and no_proxy; nothing else. With
+#          --use-installed-agent none.
 # Exit     0 done; 2 usage; 3 not root; 4 platform, tool or systemd missing; 5 download; 6 verification; 7 cannot
 #          write the target; 8 another run; 9 configuration or credentials; 10 preflight refused the host; 11 the agent
 #          did not start; 12 an existing deployment is in the way; 1 internal. Nothing is live before preflight passed.
@@ -287,7 +288,7 @@ flexnode_each_config_overrides() {
   done
 }
 
-# The agent must not see what was meant for this script: every twin goes, and nothing else.
+# The agent and other children must not see what was meant for this script: every twin goes, and nothing else.
 flexnode_unset_twins() {
   unset AKS_FLEX_NODE_AUTH \
     AKS_FLEX_NODE_MSI_CLIENT_ID \
@@ -394,12 +395,16 @@ flexnode_one_line() {
   done
 }
 
+# flexnode_wipe_progress: clears the line that progress.sh draws, while it does.
+flexnode_wipe_progress() { [ -z "${FLEXNODE_PROGRESS-}" ] || printf '\r%78s\r' '' >&2; }
+
 # flexnode_line COLOUR LABEL MESSAGE: prints `PROGRAM: LABEL MESSAGE` to stderr and to the transcript; returns 0.
 # COLOUR is an SGR number for the label on a terminal, `-` for none, `log` for the transcript alone.
 flexnode_line() {
   flexnode_one_line "$3"
   flexnode_line_text="${FLEXNODE_PROGRAM:-flexnode}: $2${2:+ }$FLEXNODE_RESULT"
   [ -z "${FLEXNODE_OPT_LOG-}" ] || printf '%s\n' "$flexnode_line_text" 2>/dev/null >>"$FLEXNODE_OPT_LOG"
+  [ "$1" = log ] || flexnode_wipe_progress
   case $1 in
     log) ;;
     [0-9]*)
@@ -524,6 +529,7 @@ flexnode_begin() {
   FLEXNODE_PROGRAM=$1
   FLEXNODE_CLEANUP=$2
   FLEXNODE_CHILD=
+  FLEXNODE_PROGRESS=
   PATH=${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
   LC_ALL=C
   export PATH LC_ALL
@@ -1446,7 +1452,7 @@ flexnode_may_pass() {
 # flexnode_try_request URL FILE: the same, once.
 flexnode_try_request() {
   flexnode_start "flexnode_run_$FLEXNODE_FETCHER" "$1" "$2"
-  [ -z "${FLEXNODE_PROGRESS-}" ] || flexnode_show_progress "$2"
+  [ -z "$FLEXNODE_PROGRESS" ] || flexnode_show_progress "$2"
   flexnode_join
   flexnode_tr_status=$?
   flexnode_read_answer
@@ -1510,7 +1516,7 @@ flexnode_run_wget() { # URL FILE
   https_proxy=${https_proxy:-${HTTPS_PROXY-}} no_proxy=${no_proxy:-${NO_PROXY-}}
   export https_proxy no_proxy
   flexnode_run_limited "$1" wget --no-config --no-hsts --no-netrc -i "$FLEXNODE_STAGING_DIR/request" -O "$2" \
-    --server-response --no-verbose --max-redirect=0 --tries=1 \
+    --server-response --no-verbose --max-redirect=0 --tries=1 --auth-no-challenge \
     --dns-timeout=20 --connect-timeout=20 --read-timeout="$FLEXNODE_STALL_TIMEOUT_S"
 }
 # Without -T, which crashes some builds (Debian 12's). It has no list of hosts that need no proxy.
@@ -1573,9 +1579,10 @@ flexnode_wants_progress() { [ -t 2 ] && [ -z "$FLEXNODE_OPT_QUIET" ]; }
 flexnode_show_progress() {
   while kill -0 "$FLEXNODE_CHILD" 2>/dev/null; do
     flexnode_draw_progress "$1"
-    flexnode_x sleep 0.2 2>/dev/null || flexnode_x sleep 1 # some know only whole seconds
+    # Some know only whole seconds. (In a subshell: a trap that runs meanwhile would inherit the redirection.)
+    (flexnode_x sleep 0.2) 2>/dev/null || flexnode_x sleep 1
   done
-  printf '\r%78s\r' '' >&2
+  flexnode_wipe_progress
 }
 
 # flexnode_draw_progress FILE: draws it once, if anything has come.
@@ -1976,7 +1983,7 @@ flexnode_download() {
   if [ -n "$FLEXNODE_WANT_SHA256" ]; then
     flexnode_verify "$1" "$FLEXNODE_WANT_SHA256" 'the archive'
   elif [ -n "$FLEXNODE_WANT_SKIP_VERIFY" ]; then
-    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says'
+    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says: whoever altered it runs code as root'
   else
     flexnode_verify_by_list "$1"
   fi
@@ -2922,6 +2929,10 @@ An option beats its environment variable (in brackets), which beats the base con
 
 USAGE
   flexnode_help_options_bootstrap
+  printf '%s\n' '' \
+    'A release is verified by the checksums.txt beside it, or by --agent-sha256. A download needs curl, GNU wget, or' \
+    'busybox wget with --agent-sha256 and --agent-version. The proxies of https_proxy and no_proxy are used, the' \
+    'settings in curlrc and wgetrc are not. Give what is secret by the environment: every user can see arguments.'
 }
 
 # Reads the options and takes what may be secret out of the environment, before any effect and before any child.

@@ -4,8 +4,10 @@
 # install.sh: puts the AKS Flex Node agent on this host. It starts nothing: bootstrap.sh, or the agent's own
 # `start`, does that.
 #
-# Needs    root; a POSIX shell; coreutils or busybox, tar, gzip, flock; curl or GNU wget for a download.
-# Reads    os, what is installed under /opt/unbounded and /usr/local, its options, AKS_FLEX_NODE_… variables.
+# Needs    root; a POSIX shell; coreutils or busybox, tar, gzip, flock; for a download curl, GNU wget, or busybox wget
+#          with --sha256.
+# Reads    os, what is installed under /opt/unbounded and /usr/local, its options, AKS_FLEX_NODE_… variables,
+#          https_proxy, no_proxy.
 # Writes   <root>/bin/aks-flex-node, where <root> is what the agent says: /opt/unbounded, or /usr/local on a host that
 #          an earlier release installed (then /opt/unbounded becomes a link to it); /etc/aks-flex-node,
 #          /var/lib/aks-flex-node (with the journal that uninstall.sh works from), /var/log/aks-flex-node.
@@ -219,6 +221,14 @@ flexnode_stray_word() {
   flexnode_error E_USAGE options "unexpected $1 '${2%%[!-A-Za-z0-9._/]*}'"
 }
 
+# The agent and other children must not see what was meant for this script: every twin goes, and nothing else.
+flexnode_unset_twins() {
+  unset AKS_FLEX_NODE_VERSION \
+    AKS_FLEX_NODE_DOWNLOAD_URL \
+    AKS_FLEX_NODE_LOCAL_BINARY \
+    AKS_FLEX_NODE_BASE_URL
+}
+
 # Prints one or more lines for each option, its environment variable in brackets.
 flexnode_help_options_install() {
   cat <<'OPTIONS'
@@ -230,7 +240,8 @@ flexnode_help_options_install() {
   --sha256 HEX                the SHA-256 sum that the archive or binary must have
   --base-url URL              where releases are found [AKS_FLEX_NODE_BASE_URL]
   --require-checksum          refuse an archive that has no checksum
-  --insecure-skip-verify      do not verify the archive's checksum
+  --insecure-skip-verify      take a download without a checksum: whoever can alter it runs code as
+                              root
   --no-downgrade              refuse to replace a newer agent by an older one
   --wait SECONDS              wait up to SECONDS for another run that holds the lock (0)
   --plan                      print what would be done, change nothing
@@ -260,12 +271,16 @@ flexnode_one_line() {
   done
 }
 
+# flexnode_wipe_progress: clears the line that progress.sh draws, while it does.
+flexnode_wipe_progress() { [ -z "${FLEXNODE_PROGRESS-}" ] || printf '\r%78s\r' '' >&2; }
+
 # flexnode_line COLOUR LABEL MESSAGE: prints `PROGRAM: LABEL MESSAGE` to stderr and to the transcript; returns 0.
 # COLOUR is an SGR number for the label on a terminal, `-` for none, `log` for the transcript alone.
 flexnode_line() {
   flexnode_one_line "$3"
   flexnode_line_text="${FLEXNODE_PROGRAM:-flexnode}: $2${2:+ }$FLEXNODE_RESULT"
   [ -z "${FLEXNODE_OPT_LOG-}" ] || printf '%s\n' "$flexnode_line_text" 2>/dev/null >>"$FLEXNODE_OPT_LOG"
+  [ "$1" = log ] || flexnode_wipe_progress
   case $1 in
     log) ;;
     [0-9]*)
@@ -388,6 +403,7 @@ flexnode_begin() {
   FLEXNODE_PROGRAM=$1
   FLEXNODE_CLEANUP=$2
   FLEXNODE_CHILD=
+  FLEXNODE_PROGRESS=
   PATH=${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
   LC_ALL=C
   export PATH LC_ALL
@@ -1250,7 +1266,7 @@ flexnode_may_pass() {
 # flexnode_try_request URL FILE: the same, once.
 flexnode_try_request() {
   flexnode_start "flexnode_run_$FLEXNODE_FETCHER" "$1" "$2"
-  [ -z "${FLEXNODE_PROGRESS-}" ] || flexnode_show_progress "$2"
+  [ -z "$FLEXNODE_PROGRESS" ] || flexnode_show_progress "$2"
   flexnode_join
   flexnode_tr_status=$?
   flexnode_read_answer
@@ -1314,7 +1330,7 @@ flexnode_run_wget() { # URL FILE
   https_proxy=${https_proxy:-${HTTPS_PROXY-}} no_proxy=${no_proxy:-${NO_PROXY-}}
   export https_proxy no_proxy
   flexnode_run_limited "$1" wget --no-config --no-hsts --no-netrc -i "$FLEXNODE_STAGING_DIR/request" -O "$2" \
-    --server-response --no-verbose --max-redirect=0 --tries=1 \
+    --server-response --no-verbose --max-redirect=0 --tries=1 --auth-no-challenge \
     --dns-timeout=20 --connect-timeout=20 --read-timeout="$FLEXNODE_STALL_TIMEOUT_S"
 }
 # Without -T, which crashes some builds (Debian 12's). It has no list of hosts that need no proxy.
@@ -1377,9 +1393,10 @@ flexnode_wants_progress() { [ -t 2 ] && [ -z "$FLEXNODE_OPT_QUIET" ]; }
 flexnode_show_progress() {
   while kill -0 "$FLEXNODE_CHILD" 2>/dev/null; do
     flexnode_draw_progress "$1"
-    flexnode_x sleep 0.2 2>/dev/null || flexnode_x sleep 1 # some know only whole seconds
+    # Some know only whole seconds. (In a subshell: a trap that runs meanwhile would inherit the redirection.)
+    (flexnode_x sleep 0.2) 2>/dev/null || flexnode_x sleep 1
   done
-  printf '\r%78s\r' '' >&2
+  flexnode_wipe_progress
 }
 
 # flexnode_draw_progress FILE: draws it once, if anything has come.
@@ -1779,7 +1796,7 @@ flexnode_download() {
   if [ -n "$FLEXNODE_WANT_SHA256" ]; then
     flexnode_verify "$1" "$FLEXNODE_WANT_SHA256" 'the archive'
   elif [ -n "$FLEXNODE_WANT_SKIP_VERIFY" ]; then
-    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says'
+    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says: whoever altered it runs code as root'
   else
     flexnode_verify_by_list "$1"
   fi
@@ -2184,6 +2201,10 @@ flexnode_install_usage() {
   printf '%s\n' 'usage: install.sh [OPTIONS]' '' \
     'Puts the AKS Flex Node agent on this host: the latest release, or what the options name.' ''
   flexnode_help_options_install
+  printf '%s\n' '' \
+    'A release is verified by the checksums.txt beside it, or by --sha256. A download needs curl, GNU wget, or' \
+    'busybox wget with --sha256 and --version. The proxies of https_proxy and no_proxy are used, the settings in' \
+    'curlrc and wgetrc are not. Give a URL that holds a secret by the environment: every user can see arguments.'
 }
 
 # An option beats the environment: given --archive, a binary that only the environment names is not meant.
@@ -2267,6 +2288,7 @@ flexnode_main() {
     return
   fi
   flexnode_open_log && flexnode_install_wants || return
+  flexnode_unset_twins # a URL may hold a secret
   flexnode_find_arch && flexnode_need_tools || return
   if [ -n "$FLEXNODE_OPT_PLAN" ]; then
     flexnode_install_plan

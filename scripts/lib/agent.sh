@@ -208,7 +208,7 @@ flexnode_download() {
   if [ -n "$FLEXNODE_WANT_SHA256" ]; then
     flexnode_verify "$1" "$FLEXNODE_WANT_SHA256" 'the archive'
   elif [ -n "$FLEXNODE_WANT_SKIP_VERIFY" ]; then
-    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says'
+    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says: whoever altered it runs code as root'
   else
     flexnode_verify_by_list "$1"
   fi

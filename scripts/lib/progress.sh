@@ -8,9 +8,10 @@ flexnode_wants_progress() { [ -t 2 ] && [ -z "$FLEXNODE_OPT_QUIET" ]; }
 flexnode_show_progress() {
   while kill -0 "$FLEXNODE_CHILD" 2>/dev/null; do
     flexnode_draw_progress "$1"
-    flexnode_x sleep 0.2 2>/dev/null || flexnode_x sleep 1 # some know only whole seconds
+    # Some know only whole seconds. (In a subshell: a trap that runs meanwhile would inherit the redirection.)
+    (flexnode_x sleep 0.2) 2>/dev/null || flexnode_x sleep 1
   done
-  printf '\r%78s\r' '' >&2
+  flexnode_wipe_progress
 }
 
 # flexnode_draw_progress FILE: draws it once, if anything has come.

@@ -31,7 +31,7 @@ flexnode_may_pass() {
 # flexnode_try_request URL FILE: the same, once.
 flexnode_try_request() {
   flexnode_start "flexnode_run_$FLEXNODE_FETCHER" "$1" "$2"
-  [ -z "${FLEXNODE_PROGRESS-}" ] || flexnode_show_progress "$2"
+  [ -z "$FLEXNODE_PROGRESS" ] || flexnode_show_progress "$2"
   flexnode_join
   flexnode_tr_status=$?
   flexnode_read_answer
@@ -95,7 +95,7 @@ flexnode_run_wget() { # URL FILE
   https_proxy=${https_proxy:-${HTTPS_PROXY-}} no_proxy=${no_proxy:-${NO_PROXY-}}
   export https_proxy no_proxy
   flexnode_run_limited "$1" wget --no-config --no-hsts --no-netrc -i "$FLEXNODE_STAGING_DIR/request" -O "$2" \
-    --server-response --no-verbose --max-redirect=0 --tries=1 \
+    --server-response --no-verbose --max-redirect=0 --tries=1 --auth-no-challenge \
     --dns-timeout=20 --connect-timeout=20 --read-timeout="$FLEXNODE_STALL_TIMEOUT_S"
 }
 # Without -T, which crashes some builds (Debian 12's). It has no list of hosts that need no proxy.

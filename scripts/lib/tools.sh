@@ -25,6 +25,7 @@ flexnode_begin() {
   FLEXNODE_PROGRAM=$1
   FLEXNODE_CLEANUP=$2
   FLEXNODE_CHILD=
+  FLEXNODE_PROGRESS=
   PATH=${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
   LC_ALL=C
   export PATH LC_ALL
