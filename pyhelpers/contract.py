@@ -54,6 +54,10 @@ BASE_URL = "https://github.com/Azure/AKSFlexNode/releases"
 ARCHIVE_NAME = "aks-flex-node-linux-{ARCH}.tar.gz"  # ARCH: amd64, arm64
 CHECKSUMS_NAME = "checksums.txt"
 ARCHIVE_LIMIT_MIB = 256
+DOWNLOAD_TIMEOUT_S = 1800  # one request, however slowly it comes
+STALL_TIMEOUT_S = 60  # nothing at all comes
+DOWNLOAD_ATTEMPTS = 3
+RETRY_AFTER_LIMIT_S = 60  # a server that asks for more is not waited for
 CANDIDATE_TIMEOUT_S = 30
 
 # --- the journal (host-root: what uninstall works from) ----------------------------------------------------------
@@ -120,7 +124,9 @@ INSTALL_OPTIONS = (
     Option("--sha256", "value", "the SHA-256 sum that the archive or binary must have", "HEX"),
     _value("--base-url", "URL", "where releases are found"),
     Option("--require-checksum", "flag", "refuse an archive that has no checksum"),
-    Option("--insecure-skip-verify", "flag", "do not verify the archive's checksum"),
+    Option(
+        "--insecure-skip-verify", "flag", "take a download without a checksum: whoever can alter it runs code as root"
+    ),
     Option("--no-downgrade", "flag", "refuse to replace a newer agent by an older one"),
     *COMMON,
     Option("--yes", "flag", "accepted for compatibility: there is no question", short="-y"),

@@ -4,8 +4,10 @@
 # install.sh: puts the AKS Flex Node agent on this host. It starts nothing: bootstrap.sh, or the agent's own
 # `start`, does that.
 #
-# Needs    root; a POSIX shell; coreutils or busybox, tar, gzip, flock; curl or GNU wget for a download.
-# Reads    os, what is installed under /opt/unbounded and /usr/local, its options, AKS_FLEX_NODE_… variables.
+# Needs    root; a POSIX shell; coreutils or busybox, tar, gzip, flock; for a download curl, GNU wget, or busybox wget
+#          with --sha256.
+# Reads    os, what is installed under /opt/unbounded and /usr/local, its options, AKS_FLEX_NODE_… variables,
+#          https_proxy, no_proxy.
 # Writes   <root>/bin/aks-flex-node, where <root> is what the agent says: /opt/unbounded, or /usr/local on a host that
 #          an earlier release installed (then /opt/unbounded becomes a link to it); /etc/aks-flex-node,
 #          /var/lib/aks-flex-node (with the journal that uninstall.sh works from), /var/log/aks-flex-node.
@@ -60,6 +62,10 @@ flexnode_contract() {
   FLEXNODE_ARCHIVE_NAME='aks-flex-node-linux-{ARCH}.tar.gz'
   FLEXNODE_CHECKSUMS_NAME='checksums.txt'
   FLEXNODE_ARCHIVE_LIMIT_MIB='256'
+  FLEXNODE_DOWNLOAD_TIMEOUT_S='1800'
+  FLEXNODE_STALL_TIMEOUT_S='60'
+  FLEXNODE_DOWNLOAD_ATTEMPTS='3'
+  FLEXNODE_RETRY_AFTER_LIMIT_S='60'
   FLEXNODE_CANDIDATE_TIMEOUT_S='30'
   FLEXNODE_JOURNAL_HEADER='flexnode-journal 1'
   FLEXNODE_PRODUCT_TITLE='AKS Flex Node Agent'
@@ -216,6 +222,14 @@ flexnode_stray_word() {
   flexnode_error E_USAGE options "unexpected $1 '${2%%[!-A-Za-z0-9._/]*}'"
 }
 
+# The agent and other children must not see what was meant for this script: every twin goes, and nothing else.
+flexnode_unset_twins() {
+  unset AKS_FLEX_NODE_VERSION \
+    AKS_FLEX_NODE_DOWNLOAD_URL \
+    AKS_FLEX_NODE_LOCAL_BINARY \
+    AKS_FLEX_NODE_BASE_URL
+}
+
 # Prints one or more lines for each option, its environment variable in brackets.
 flexnode_help_options_install() {
   cat <<'OPTIONS'
@@ -227,7 +241,8 @@ flexnode_help_options_install() {
   --sha256 HEX                the SHA-256 sum that the archive or binary must have
   --base-url URL              where releases are found [AKS_FLEX_NODE_BASE_URL]
   --require-checksum          refuse an archive that has no checksum
-  --insecure-skip-verify      do not verify the archive's checksum
+  --insecure-skip-verify      take a download without a checksum: whoever can alter it runs code as
+                              root
   --no-downgrade              refuse to replace a newer agent by an older one
   --wait SECONDS              wait up to SECONDS for another run that holds the lock (0)
   --plan                      print what would be done, change nothing
@@ -257,12 +272,16 @@ flexnode_one_line() {
   done
 }
 
+# flexnode_wipe_progress: clears the line that progress.sh draws, while it does.
+flexnode_wipe_progress() { [ -z "${FLEXNODE_PROGRESS-}" ] || printf '\r%78s\r' '' >&2; }
+
 # flexnode_line COLOUR LABEL MESSAGE: prints `PROGRAM: LABEL MESSAGE` to stderr and to the transcript; returns 0.
 # COLOUR is an SGR number for the label on a terminal, `-` for none, `log` for the transcript alone.
 flexnode_line() {
   flexnode_one_line "$3"
   flexnode_line_text="${FLEXNODE_PROGRAM:-flexnode}: $2${2:+ }$FLEXNODE_RESULT"
   [ -z "${FLEXNODE_OPT_LOG-}" ] || printf '%s\n' "$flexnode_line_text" 2>/dev/null >>"$FLEXNODE_OPT_LOG"
+  [ "$1" = log ] || flexnode_wipe_progress
   case $1 in
     log) ;;
     [0-9]*)
@@ -385,6 +404,7 @@ flexnode_begin() {
   FLEXNODE_PROGRAM=$1
   FLEXNODE_CLEANUP=$2
   FLEXNODE_CHILD=
+  FLEXNODE_PROGRESS=
   PATH=${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
   LC_ALL=C
   export PATH LC_ALL
@@ -421,8 +441,16 @@ flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a call
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
 flexnode_wait() {
+  flexnode_start "$@"
+  flexnode_join
+}
+
+# flexnode_start COMMAND…, flexnode_join: the two halves of flexnode_wait, for whoever has something to do in between.
+flexnode_start() {
   "$@" </dev/null 8>&- 9>&- &
   FLEXNODE_CHILD=$!
+}
+flexnode_join() {
   wait "$FLEXNODE_CHILD" 2>/dev/null # a shell's own words about a signal
   set -- "$?"
   FLEXNODE_CHILD=
@@ -1141,13 +1169,15 @@ flexnode_try_probe() {
   return 1
 }
 # <<< lib/root.sh
-# >>> lib/fetch.sh
-# fetch.sh: URLs, downloads, checksum files. Works in FLEXNODE_STAGING_DIR. A URL may hold a secret (a signed query,
-# user:password@): it reaches curl and wget by a file, never by argument, and is never shown whole.
+# >>> lib/url.sh
+# url.sh: which URLs are asked, and how they are shown. A URL may hold a secret (a signed query, user:password@): it is
+# never shown whole.
 
-# flexnode_show_url URL: sets FLEXNODE_RESULT to URL without user info, query and fragment.
+# flexnode_show_url URL: sets FLEXNODE_RESULT to URL without user info, query and fragment, up to the first character
+# that no URL has: a server may send anything, and this goes to a terminal.
 flexnode_show_url() {
   FLEXNODE_RESULT=${1%%[?#]*}
+  FLEXNODE_RESULT=${FLEXNODE_RESULT%%[!!-~]*}
   case $FLEXNODE_RESULT in
     *://*/*) flexnode_su_path=/${FLEXNODE_RESULT#*://*/} ;;
     *) flexnode_su_path= ;;
@@ -1170,23 +1200,230 @@ flexnode_is_loopback_url() {
   case ${flexnode_lo_host%%:*} in *[!0-9.]*) return 1 ;; esac
 }
 
-# flexnode_check_url URL [FROM]: https, or http to a loopback address; with FROM, the URL that redirected here: to
-# loopback only from loopback. Prints E_URL and returns its code.
-flexnode_check_url() {
-  flexnode_show_url "$1"
+# flexnode_is_good_url URL [FROM]: https, or http to a loopback address; with FROM, the URL that redirected here: to
+# loopback only from loopback.
+flexnode_is_good_url() {
   case $1 in
-    *[!!-~]* | *[\"\\\<\>\`{}\|^]*)
-      flexnode_error E_URL download "$FLEXNODE_RESULT holds a character that no URL has" "correct the URL" || return
-      ;;
+    *[!!-~]* | *[\"\\\<\>\`{}\|^]*) return 1 ;;
     https://[!/?#]*) return 0 ;;
     http://*) if flexnode_is_loopback_url "$1" && flexnode_is_loopback_url "${2:-$1}"; then return 0; fi ;;
   esac
-  if [ -n "${2-}" ]; then
-    flexnode_error E_URL download "a redirect to $FLEXNODE_RESULT is not followed" "see where the URL leads"
-  else
-    flexnode_error E_URL download "$FLEXNODE_RESULT is neither https nor a loopback address"
-  fi
+  return 1
 }
+
+# flexnode_check_url URL [FROM]: the same; prints E_URL and returns its code.
+flexnode_check_url() {
+  flexnode_show_url "$1"
+  flexnode_is_good_url "$@" && return
+  case $1,${2-} in
+    *[!!-~]*,* | *[\"\\\<\>\`{}\|^]*,*)
+      flexnode_error E_URL download "$FLEXNODE_RESULT holds a character that no URL has" "correct the URL"
+      ;;
+    *,) flexnode_error E_URL download "$FLEXNODE_RESULT is neither https nor a loopback address" ;;
+    *) flexnode_error E_URL download "a redirect to $FLEXNODE_RESULT is not followed" "see where the URL leads" ;;
+  esac
+}
+
+# flexnode_join_url BASE REFERENCE: sets FLEXNODE_RESULT to where REFERENCE, a Location header, leads from BASE.
+flexnode_join_url() {
+  flexnode_ju_base=${1%%[?#]*}
+  flexnode_ju_host=${flexnode_ju_base#*://}
+  flexnode_ju_origin=${flexnode_ju_base%%://*}://${flexnode_ju_host%%/*}
+  flexnode_ju_path=${flexnode_ju_base#"$flexnode_ju_origin"}
+  case ${2%%[/?#]*},$2 in
+    [A-Za-z]*:*,*) FLEXNODE_RESULT=$2 ;;
+    ,//*) FLEXNODE_RESULT=${1%%://*}:$2 ;;
+    ,/*) FLEXNODE_RESULT=$flexnode_ju_origin$2 ;;
+    ,*) FLEXNODE_RESULT=$flexnode_ju_base$2 ;;
+    *) FLEXNODE_RESULT=$flexnode_ju_origin${flexnode_ju_path%/*}/$2 ;;
+  esac
+}
+# <<< lib/url.sh
+
+# >>> lib/request.sh
+# request.sh: one HTTP request by curl, GNU wget or busybox wget, and what came of it. The URL reaches curl and GNU wget
+# by a file, never by argument: it may hold a secret. Works in FLEXNODE_STAGING_DIR.
+
+# flexnode_request URL FILE: one request, no redirect followed (but by busybox), made again when what went wrong may
+# pass. Sets FLEXNODE_HTTP_STATUS (empty: no whole answer), FLEXNODE_HTTP_LOCATION, FLEXNODE_HTTP_RETRY_AFTER,
+# FLEXNODE_HTTP_FAULT (see flexnode_judge), FLEXNODE_HTTP_PROXY (1: a proxy would not connect us), FLEXNODE_HTTP_WORDS
+# (the tool's own).
+flexnode_request() {
+  flexnode_rq_try=1
+  flexnode_try_request "$1" "$2"
+  while [ "$flexnode_rq_try" -lt "$FLEXNODE_DOWNLOAD_ATTEMPTS" ] && flexnode_may_pass; do
+    flexnode_rq_pause=${FLEXNODE_HTTP_RETRY_AFTER:-$flexnode_rq_try}
+    [ "$flexnode_rq_pause" -le "$FLEXNODE_RETRY_AFTER_LIMIT_S" ] || return 0
+    flexnode_rq_words=${FLEXNODE_HTTP_STATUS:+HTTP status }${FLEXNODE_HTTP_STATUS:-$FLEXNODE_HTTP_WORDS}
+    flexnode_say "$flexnode_rq_words: trying again in $flexnode_rq_pause s"
+    flexnode_wait sleep "$flexnode_rq_pause"
+    flexnode_rq_try=$((flexnode_rq_try + 1))
+    flexnode_try_request "$1" "$2"
+  done
+}
+
+# flexnode_may_pass: could the same request succeed a moment later?
+flexnode_may_pass() {
+  case $FLEXNODE_HTTP_STATUS,$FLEXNODE_HTTP_FAULT in
+    408,* | 429,* | 500,* | 502,* | 503,* | 504,* | ,passing) ;;
+    *) return 1 ;;
+  esac
+}
+
+# flexnode_try_request URL FILE: the same, once.
+flexnode_try_request() {
+  flexnode_start "flexnode_run_$FLEXNODE_FETCHER" "$1" "$2"
+  [ -z "$FLEXNODE_PROGRESS" ] || flexnode_show_progress "$2"
+  flexnode_join
+  flexnode_tr_status=$?
+  flexnode_read_answer
+  [ -z "$FLEXNODE_HTTP_LOCATION" ] || {
+    flexnode_join_url "$1" "$FLEXNODE_HTTP_LOCATION"
+    FLEXNODE_HTTP_LOCATION=$FLEXNODE_RESULT
+  }
+  case $flexnode_tr_status,$FLEXNODE_HTTP_STATUS in
+    0,* | *,[345]??) ;;
+    *) FLEXNODE_HTTP_STATUS='' ;; # a part of the file may have come: that is no answer
+  esac
+  flexnode_judge "$flexnode_tr_status" "$2"
+  FLEXNODE_HTTP_WORDS=${FLEXNODE_HTTP_WORDS:-"$FLEXNODE_FETCHER failed with status $flexnode_tr_status"}
+}
+
+# flexnode_judge STATUS FILE: sets FLEXNODE_HTTP_FAULT to what the tool's exit STATUS means: large, late, trust
+# (certificates), passing (worth another try), other. By the tools' manuals; a kill is 137, in yash 393.
+flexnode_judge() {
+  case $FLEXNODE_FETCHER,$1 in
+    *,124 | *,137 | *,393) FLEXNODE_HTTP_FAULT=late ;;
+    curl,63) FLEXNODE_HTTP_FAULT=large ;;
+    curl,51 | curl,60 | curl,77 | curl,83 | curl,90 | curl,91 | wget,5) FLEXNODE_HTTP_FAULT=trust ;;
+    curl,5 | curl,6 | curl,7 | curl,16 | curl,18 | curl,28 | curl,35 | curl,52 | curl,55 | curl,56 | curl,92) FLEXNODE_HTTP_FAULT=passing ;;
+    wget,4 | busybox,1) FLEXNODE_HTTP_FAULT=passing ;;
+    *) FLEXNODE_HTTP_FAULT=other ;;
+  esac
+  [ -z "$FLEXNODE_HTTP_PROXY" ] || FLEXNODE_HTTP_FAULT=other
+  [ "$1" = 0 ] || ! flexnode_is_cut_off "$2" || FLEXNODE_HTTP_FAULT=large
+}
+
+# flexnode_is_cut_off FILE: did it grow to the limit?
+flexnode_is_cut_off() {
+  [ -f "$1" ] && [ "$(flexnode_x stat -c %s -- "$1")" -ge $((FLEXNODE_ARCHIVE_LIMIT_MIB << 20)) ]
+}
+
+# flexnode_limit_size: in a subshell: no file that its commands write gets larger than an archive may be, so an endless
+# one does not fill the disk. bash counts in KiB, POSIX in 512 bytes. A lower limit that we cannot raise is as good.
+# shellcheck disable=SC3028 # SHELLOPTS is asked of bash only
+flexnode_limit_size() {
+  case ${BASH_VERSION:+:${SHELLOPTS-}:} in
+    '' | *:posix:*) ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB << 11)) ;;
+    *) ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB << 10)) ;;
+  esac 2>/dev/null
+}
+
+# flexnode_run_limited URL COMMAND…: the runners run in a subshell of their own. What comes goes to the staging files
+# `headers` (curl) and `words`.
+flexnode_run_limited() {
+  { printf '%s\n' "$1" >"$FLEXNODE_STAGING_DIR/request" && : >"$FLEXNODE_STAGING_DIR/headers"; } 2>/dev/null || return
+  flexnode_limit_size
+  shift
+  { exec timeout -s KILL "$FLEXNODE_DOWNLOAD_TIMEOUT_S" "$@" >"$FLEXNODE_STAGING_DIR/words" 2>&1; } 2>/dev/null
+}
+flexnode_run_curl() { # URL FILE
+  flexnode_run_limited "url = \"$1\"" curl -q -K "$FLEXNODE_STAGING_DIR/request" -g -sS -f --proto '=http,https' -o "$2" \
+    -D "$FLEXNODE_STAGING_DIR/headers" -w 'connect: %{http_connect}\n' --max-filesize $((FLEXNODE_ARCHIVE_LIMIT_MIB << 20)) \
+    --connect-timeout 20 --speed-limit 1 --speed-time "$FLEXNODE_STALL_TIMEOUT_S"
+}
+flexnode_run_wget() { # URL FILE
+  # It knows only the names in small letters.
+  https_proxy=${https_proxy:-${HTTPS_PROXY-}} no_proxy=${no_proxy:-${NO_PROXY-}}
+  export https_proxy no_proxy
+  flexnode_run_limited "$1" wget --no-config --no-hsts --no-netrc -i "$FLEXNODE_STAGING_DIR/request" -O "$2" \
+    --server-response --no-verbose --max-redirect=0 --tries=1 --auth-no-challenge \
+    --dns-timeout=20 --connect-timeout=20 --read-timeout="$FLEXNODE_STALL_TIMEOUT_S"
+}
+# Without -T, which crashes some builds (Debian 12's). It has no list of hosts that need no proxy.
+flexnode_run_busybox() { # URL FILE
+  flexnode_rb_proxy=on
+  ! flexnode_is_loopback_url "$1" || flexnode_rb_proxy=off
+  flexnode_run_limited "$1" wget -q -S -Y "$flexnode_rb_proxy" -O "$2" "$1"
+}
+
+# flexnode_read_answer: reads what a runner left: the header of the last answer (wget shows it among its words).
+flexnode_read_answer() {
+  FLEXNODE_HTTP_STATUS='' FLEXNODE_HTTP_LOCATION='' FLEXNODE_HTTP_RETRY_AFTER='' FLEXNODE_HTTP_LENGTH=''
+  FLEXNODE_HTTP_WORDS='' FLEXNODE_HTTP_PROXY=''
+  flexnode_ra_return=$(printf '\r')
+  for flexnode_ra_file in headers words; do
+    [ -f "$FLEXNODE_STAGING_DIR/$flexnode_ra_file" ] || continue
+    while IFS=' ' read -r flexnode_ra_word flexnode_ra_rest; do
+      flexnode_read_line "$flexnode_ra_word" "${flexnode_ra_rest%"$flexnode_ra_return"}"
+    done <"$FLEXNODE_STAGING_DIR/$flexnode_ra_file"
+  done
+}
+
+# flexnode_read_line WORD REST: one line of them.
+flexnode_read_line() {
+  case $1,${2%% *} in
+    HTTP/*,[1-5][0-9][0-9])
+      FLEXNODE_HTTP_STATUS=${2%% *}
+      FLEXNODE_HTTP_LOCATION='' FLEXNODE_HTTP_RETRY_AFTER='' FLEXNODE_HTTP_LENGTH=''
+      ;;
+    [Ll]ocation:,*) FLEXNODE_HTTP_LOCATION=$2 ;;
+    [Rr]etry-[Aa]fter:,*) flexnode_is_short_number "$2" && FLEXNODE_HTTP_RETRY_AFTER=$2 ;;
+    [Cc]ontent-[Ll]ength:,*) flexnode_is_short_number "$2" && FLEXNODE_HTTP_LENGTH=$2 ;;
+    curl:,*) FLEXNODE_HTTP_WORDS=${2#\(*\) } ;;
+    ERROR:,*) FLEXNODE_HTTP_WORDS=${2%.} ;;
+    wget:,*) FLEXNODE_HTTP_WORDS=$2 ;;
+    The,certificate*) FLEXNODE_HTTP_WORDS=${2%.} ;;
+    connect:,[345]??) FLEXNODE_HTTP_PROXY=1 ;;
+    Proxy,tunneling)
+      FLEXNODE_HTTP_PROXY=1
+      FLEXNODE_HTTP_WORDS="the proxy refused: ${2#tunneling failed: }"
+      FLEXNODE_HTTP_WORDS=${FLEXNODE_HTTP_WORDS%Unable to establish*}
+      ;;
+    *failed:,*) FLEXNODE_HTTP_WORDS=${2%.} ;;
+  esac
+}
+
+# flexnode_is_short_number TEXT: digits, few enough to count with? (A date in Retry-After is none.)
+flexnode_is_short_number() {
+  case $1 in '' | *[!0-9]* | ????????????*) return 1 ;; esac
+}
+# <<< lib/request.sh
+
+# >>> lib/progress.sh
+# progress.sh: how far a download is, on one line of a terminal that is redrawn and wiped in the end.
+
+# flexnode_wants_progress: is there somebody who looks?
+flexnode_wants_progress() { [ -t 2 ] && [ -z "$FLEXNODE_OPT_QUIET" ]; }
+
+# flexnode_show_progress FILE: redraws the line until the child that downloads FILE has ended.
+flexnode_show_progress() {
+  while kill -0 "$FLEXNODE_CHILD" 2>/dev/null; do
+    flexnode_draw_progress "$1"
+    # Some know only whole seconds. (In a subshell: a trap that runs meanwhile would inherit the redirection.)
+    (flexnode_x sleep 0.2) 2>/dev/null || flexnode_x sleep 1
+  done
+  flexnode_wipe_progress
+}
+
+# flexnode_draw_progress FILE: draws it once, if anything has come.
+flexnode_draw_progress() {
+  flexnode_dp_size=$(flexnode_x stat -c %s -- "$1" 2>/dev/null) || return
+  flexnode_read_answer
+  if [ "${FLEXNODE_HTTP_LENGTH:-0}" -lt "$flexnode_dp_size" ] || [ "$flexnode_dp_size" = 0 ]; then
+    printf '\r%s: %s MiB' "$FLEXNODE_PROGRAM" $((flexnode_dp_size >> 20)) >&2
+    return
+  fi
+  flexnode_dp_cells=$((flexnode_dp_size * 40 / FLEXNODE_HTTP_LENGTH))
+  printf "\\r%s: %3s %% of %s MiB [%-40.${flexnode_dp_cells}s]" "$FLEXNODE_PROGRAM" \
+    $((flexnode_dp_size * 100 / FLEXNODE_HTTP_LENGTH)) $((FLEXNODE_HTTP_LENGTH >> 20)) \
+    '########################################' >&2
+}
+# <<< lib/progress.sh
+
+# >>> lib/fetch.sh
+# fetch.sh: the latest version, and downloads: where redirects may lead, and what is said when nothing came. Works in
+# FLEXNODE_STAGING_DIR; request.sh makes each request.
 
 # flexnode_find_fetcher: sets FLEXNODE_FETCHER to curl, wget (GNU) or busybox, which verifies no certificate and so
 # serves only when a sum was given. Prints E_TOOL and returns its code.
@@ -1205,14 +1442,15 @@ flexnode_find_fetcher() {
 }
 
 # flexnode_fetch URL FILE [MAY_BE_MISSING]: downloads URL to FILE, following redirects that are allowed. Prints
-# E_DOWNLOAD, E_URL or E_TOOL and returns that code; FILE is then not to be used. With the third argument the answers
-# 403 and 404 are no error: nothing is printed, 1 is returned.
+# E_DOWNLOAD, E_URL, E_STATE or E_TOOL and returns that code; FILE is then not to be used. With the third argument the
+# answers 403 and 404 are no error: nothing is printed, 1 is returned.
 flexnode_fetch() {
   flexnode_fe_url=$1
   flexnode_check_url "$1" && flexnode_find_fetcher || return
+  [ "$FLEXNODE_FETCHER" != busybox ] || [ "$FLEXNODE_RESULT" = "$1" ] ||
+    flexnode_error E_TOOL download "this wget would show the URL's secret to every user" "install curl" || return
   for flexnode_fe_hop in 1 2 3 4 5 6 7 8 9 10; do
     flexnode_request "$flexnode_fe_url" "$2"
-    flexnode_show_url "$flexnode_fe_url"
     case $FLEXNODE_HTTP_STATUS in
       2??) flexnode_check_size "$2" E_DOWNLOAD download && return ;;
       3??) [ -z "$FLEXNODE_HTTP_LOCATION" ] || {
@@ -1223,88 +1461,42 @@ flexnode_fetch() {
       } ;;
     esac
     case $FLEXNODE_HTTP_STATUS,${3-} in 403,?* | 404,?*) return 1 ;; esac
-    flexnode_explain_http "$FLEXNODE_HTTP_STATUS"
+    flexnode_explain || return
     flexnode_show_url "$flexnode_fe_url"
-    flexnode_error E_DOWNLOAD download "$FLEXNODE_RESULT: $FLEXNODE_HTTP_WORDS" || return
+    flexnode_error E_DOWNLOAD download "$FLEXNODE_RESULT: $FLEXNODE_HTTP_WORDS" "$FLEXNODE_HTTP_REMEDY" || return
   done
+  flexnode_show_url "$flexnode_fe_url"
   flexnode_error E_DOWNLOAD download "$FLEXNODE_RESULT: more than $flexnode_fe_hop redirects"
 }
 
-# flexnode_explain_http STATUS: puts the status in front of FLEXNODE_HTTP_WORDS, the tool's own words (empty STATUS:
-# there was no answer).
-flexnode_explain_http() {
-  case $1 in
-    '') ;;
-    403) FLEXNODE_HTTP_WORDS='HTTP status 403, access is denied' ;;
-    404) FLEXNODE_HTTP_WORDS='HTTP status 404, there is no such file' ;;
-    429) FLEXNODE_HTTP_WORDS='HTTP status 429, too many requests from this address' ;;
+# flexnode_explain: turns FLEXNODE_HTTP_WORDS, the tool's own, into what kept the file from coming, and sets
+# FLEXNODE_HTTP_REMEDY (empty: the usual). A full disk is an error of its own: prints E_STATE and returns its code.
+flexnode_explain() {
+  FLEXNODE_HTTP_REMEDY=''
+  case $FLEXNODE_HTTP_STATUS,$FLEXNODE_HTTP_FAULT in
+    ,large) FLEXNODE_HTTP_WORDS="it is larger than $FLEXNODE_ARCHIVE_LIMIT_MIB MiB" ;;
+    ,late) FLEXNODE_HTTP_WORDS="it took longer than $FLEXNODE_DOWNLOAD_TIMEOUT_S s" ;;
+    ,trust)
+      FLEXNODE_HTTP_WORDS="the server's certificate is not trusted: $FLEXNODE_HTTP_WORDS"
+      FLEXNODE_HTTP_REMEDY="install ca-certificates or your CA's certificate, and look at the clock"
+      ;;
+    ,*) flexnode_staging_takes || return ;;
+    *) flexnode_explain_status "$FLEXNODE_HTTP_STATUS" ;;
+  esac
+}
+
+# flexnode_explain_status STATUS: sets FLEXNODE_HTTP_WORDS to what it means.
+flexnode_explain_status() {
+  case $1,$FLEXNODE_HTTP_PROXY in
+    407,*) FLEXNODE_HTTP_WORDS='HTTP status 407, the proxy wants credentials' ;;
+    *,1) FLEXNODE_HTTP_WORDS="HTTP status $1 from the proxy" ;;
+    403,*) FLEXNODE_HTTP_WORDS='HTTP status 403, access is denied' ;;
+    404,*) FLEXNODE_HTTP_WORDS='HTTP status 404, there is no such file' ;;
+    429,*) FLEXNODE_HTTP_WORDS='HTTP status 429, too many requests from this address' ;;
     *) FLEXNODE_HTTP_WORDS="HTTP status $1" ;;
   esac
-}
-
-# flexnode_request URL FILE: one request, no redirect followed. Sets FLEXNODE_HTTP_STATUS (empty: no whole answer),
-# FLEXNODE_HTTP_LOCATION, FLEXNODE_HTTP_WORDS.
-flexnode_request() {
-  FLEXNODE_HTTP_STATUS='' FLEXNODE_HTTP_LOCATION='' FLEXNODE_HTTP_WORDS=''
-  flexnode_wait "flexnode_run_$FLEXNODE_FETCHER" "$1" "$2"
-  flexnode_rq_status=$?
-  "flexnode_read_$FLEXNODE_FETCHER" "$flexnode_rq_status"
-  case $flexnode_rq_status,$FLEXNODE_HTTP_STATUS in
-    0,* | *,[345]??) ;;
-    *) FLEXNODE_HTTP_STATUS='' ;; # a part of the file may have come: that is no answer
-  esac
-  FLEXNODE_HTTP_WORDS=${FLEXNODE_HTTP_WORDS:-"$FLEXNODE_FETCHER failed with status $flexnode_rq_status"}
-}
-
-# The runners: URL FILE, in a subshell of their own. The limit stops an endless body (blocks of 512 or 1024 bytes).
-flexnode_run_curl() {
-  printf 'url = "%s"\n' "$1" >"$FLEXNODE_STAGING_DIR/request" || return
-  ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB * 2048))
-  exec curl -q -K "$FLEXNODE_STAGING_DIR/request" -sS -f --proto '=http,https' -o "$2" \
-    --connect-timeout 20 --speed-limit 1 --speed-time 60 --retry 2 --retry-max-time 60 \
-    -w '%{http_code} %{redirect_url}\n' >"$FLEXNODE_STAGING_DIR/response" 2>"$FLEXNODE_STAGING_DIR/words"
-}
-flexnode_run_wget() {
-  printf '%s\n' "$1" >"$FLEXNODE_STAGING_DIR/request" || return
-  ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB * 2048))
-  exec wget --no-config --no-hsts -i "$FLEXNODE_STAGING_DIR/request" -O "$2" --server-response --no-verbose \
-    --max-redirect=0 --tries=3 --timeout=20 >/dev/null 2>"$FLEXNODE_STAGING_DIR/words"
-}
-# Without -T, which crashes some builds (Debian 12's): after 900 s of silence it gives up by itself.
-flexnode_run_busybox() {
-  ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB * 2048))
-  exec wget -q -O "$2" "$1" >/dev/null 2>"$FLEXNODE_STAGING_DIR/words"
-}
-
-# The readers: what the runner left behind; STATUS is its exit status.
-flexnode_read_curl() {
-  IFS=' ' read -r FLEXNODE_HTTP_STATUS FLEXNODE_HTTP_LOCATION <"$FLEXNODE_STAGING_DIR/response"
-  [ "$FLEXNODE_HTTP_STATUS" != 000 ] || FLEXNODE_HTTP_STATUS=''
-  while IFS= read -r flexnode_rc_line; do
-    FLEXNODE_HTTP_WORDS=${flexnode_rc_line#curl: \(*\) }
-  done <"$FLEXNODE_STAGING_DIR/words"
-}
-flexnode_read_wget() {
-  while IFS=' ' read -r flexnode_rw_word flexnode_rw_rest; do
-    case $flexnode_rw_word in
-      HTTP/*) FLEXNODE_HTTP_STATUS=${flexnode_rw_rest%% *} FLEXNODE_HTTP_LOCATION='' ;;
-      [Ll]ocation:) FLEXNODE_HTTP_LOCATION=$flexnode_rw_rest ;;
-      wget:) FLEXNODE_HTTP_WORDS=$flexnode_rw_rest ;;
-      *failed:) FLEXNODE_HTTP_WORDS=${flexnode_rw_rest%.} ;;
-    esac
-  done <"$FLEXNODE_STAGING_DIR/words"
-}
-flexnode_read_busybox() {
-  [ "$1" != 0 ] || FLEXNODE_HTTP_STATUS=200
-  while IFS= read -r flexnode_rb_line; do
-    FLEXNODE_HTTP_WORDS=${flexnode_rb_line#wget: }
-    case $flexnode_rb_line in
-      *'server returned error: HTTP/'*)
-        flexnode_rb_line=${flexnode_rb_line#*error: * }
-        FLEXNODE_HTTP_STATUS=${flexnode_rb_line%% *}
-        ;;
-    esac
-  done <"$FLEXNODE_STAGING_DIR/words"
+  [ -z "$FLEXNODE_HTTP_RETRY_AFTER" ] ||
+    FLEXNODE_HTTP_WORDS="$FLEXNODE_HTTP_WORDS, it asks to wait $FLEXNODE_HTTP_RETRY_AFTER s"
 }
 
 # flexnode_is_version TEXT: v1.2.3 or v1.2.3-pre?
@@ -1315,28 +1507,36 @@ flexnode_is_version() {
   case ${flexnode_iv_core%%-*} in *[!0-9.]* | *.*.*.* | *..* | *.) return 1 ;; esac
 }
 
-# flexnode_find_latest BASE: sets FLEXNODE_VERSION to what BASE/latest redirects to. Prints E_VERSION and returns its
-# code. (Not the API, which is rate-limited by address.)
+# flexnode_find_latest BASE: sets FLEXNODE_VERSION to what BASE/latest redirects to. Prints E_VERSION (or E_URL, E_TOOL,
+# E_STATE) and returns that code. (Not the API, which is rate-limited by address.)
 flexnode_find_latest() {
   flexnode_fl_url=$1/latest
   flexnode_check_url "$flexnode_fl_url" && flexnode_find_fetcher || return
   [ "$FLEXNODE_FETCHER" != busybox ] ||
     flexnode_error E_TOOL version "this wget cannot ask for the latest version" "pin one with $FLEXNODE_VERSION_FLAG" || return
   # shellcheck disable=SC2034 # only counts
-  for flexnode_fl_hop in 1 2 3; do
+  for flexnode_fl_hop in 1 2 3 4 5; do
     flexnode_request "$flexnode_fl_url" "$FLEXNODE_STAGING_DIR/latest"
     case $FLEXNODE_HTTP_STATUS,$FLEXNODE_HTTP_LOCATION in 3??,?*) ;; *) break ;; esac
+    flexnode_is_good_url "$FLEXNODE_HTTP_LOCATION" "$flexnode_fl_url" || break
     FLEXNODE_VERSION=${FLEXNODE_HTTP_LOCATION%%[?#]*}
     FLEXNODE_VERSION=${FLEXNODE_VERSION##*/}
     flexnode_is_version "$FLEXNODE_VERSION" && return
-    flexnode_check_url "$FLEXNODE_HTTP_LOCATION" "$flexnode_fl_url" || return
     flexnode_fl_url=$FLEXNODE_HTTP_LOCATION
   done
+  flexnode_explain || return
+  flexnode_show_url "$FLEXNODE_HTTP_LOCATION"
+  FLEXNODE_HTTP_WORDS=$FLEXNODE_HTTP_WORDS${FLEXNODE_HTTP_LOCATION:+, which leads to $FLEXNODE_RESULT}
   flexnode_show_url "$flexnode_fl_url"
-  flexnode_explain_http "$FLEXNODE_HTTP_STATUS"
+  [ "$flexnode_fl_url" = "$1/latest" ] || FLEXNODE_HTTP_WORDS="$FLEXNODE_RESULT: $FLEXNODE_HTTP_WORDS"
+  flexnode_show_url "$1/latest"
   flexnode_error E_VERSION version "$FLEXNODE_RESULT does not lead to a release ($FLEXNODE_HTTP_WORDS)" \
-    "pin one with $FLEXNODE_VERSION_FLAG"
+    "${FLEXNODE_HTTP_REMEDY:-pin one with $FLEXNODE_VERSION_FLAG}"
 }
+# <<< lib/fetch.sh
+
+# >>> lib/checksum.sh
+# checksum.sh: is a file what it should be: SHA-256 sums, lists of them, its size, and whether it is a web page.
 
 # flexnode_expected_sum CHECKSUMS NAME: sets FLEXNODE_RESULT to the sum of NAME by the file CHECKSUMS: exactly one
 # line for exactly this name. Prints E_CHECKSUM and returns its code.
@@ -1380,7 +1580,19 @@ flexnode_check_size() {
   flexnode_cs_size=$(flexnode_x stat -L -c %s -- "$1") && [ "$flexnode_cs_size" -le $((FLEXNODE_ARCHIVE_LIMIT_MIB << 20)) ] ||
     flexnode_error "$2" "$3" "it is larger than $FLEXNODE_ARCHIVE_LIMIT_MIB MiB" "see where it comes from"
 }
-# <<< lib/fetch.sh
+
+# flexnode_check_page FILE ID STEP WHAT: a portal's or proxy's page that came with status 200 is not WHAT was asked for;
+# by its first byte that is neither white space nor a byte order mark. Prints ID and returns its code.
+flexnode_check_page() {
+  for flexnode_cp_byte in $(od -A n -v -t x1 -N 256 "$1" </dev/null 8>&- 9>&-); do
+    case $flexnode_cp_byte in
+      09 | 0a | 0d | 20 | ef | bb | bf) ;;
+      3c) flexnode_error "$2" "$3" "what came is an HTML page, not $4" 'look for a portal or proxy in between' || return ;;
+      *) return 0 ;;
+    esac
+  done
+}
+# <<< lib/checksum.sh
 # >>> lib/agent.sh
 # agent.sh: obtain the agent: all before the host changes. Works in the staging directory; unpack.sh takes the agent out
 # of an archive, candidate.sh asks it whether it runs here, place.sh puts it in place. What is wanted comes in FLEXNODE_WANT_…: VERSION, ARCHIVE (file or
@@ -1601,11 +1813,14 @@ flexnode_download() {
   flexnode_plan_source
   flexnode_show_url "$FLEXNODE_SOURCE"
   flexnode_say "downloading $FLEXNODE_RESULT"
+  ! flexnode_wants_progress || FLEXNODE_PROGRESS=1
   flexnode_fetch "$FLEXNODE_SOURCE" "$1" || return
+  FLEXNODE_PROGRESS=''
+  flexnode_check_page "$1" E_ARCHIVE archive 'an archive' || return
   if [ -n "$FLEXNODE_WANT_SHA256" ]; then
     flexnode_verify "$1" "$FLEXNODE_WANT_SHA256" 'the archive'
   elif [ -n "$FLEXNODE_WANT_SKIP_VERIFY" ]; then
-    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says'
+    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says: whoever altered it runs code as root'
   else
     flexnode_verify_by_list "$1"
   fi
@@ -1620,36 +1835,30 @@ flexnode_verify_by_list() {
   flexnode_vl_list=$FLEXNODE_STAGING_DIR/$FLEXNODE_CHECKSUMS_NAME
   flexnode_fetch "${flexnode_vl_url%/*}/$FLEXNODE_CHECKSUMS_NAME$flexnode_vl_query" "$flexnode_vl_list" \
     "${FLEXNODE_WANT_ARCHIVE:+may be missing}"
-  case $? in
-    0) flexnode_expected_sum "$flexnode_vl_list" "$flexnode_vl_name" && flexnode_verify "$1" "$FLEXNODE_RESULT" 'the archive' ;;
+  set -- "$1" "$?"
+  case $2 in
+    0)
+      flexnode_check_page "$flexnode_vl_list" E_CHECKSUM checksum 'a list of sums' || return
+      flexnode_expected_sum "$flexnode_vl_list" "$flexnode_vl_name" && flexnode_verify "$1" "$FLEXNODE_RESULT" 'the archive'
+      ;;
     1)
       [ -z "$FLEXNODE_WANT_REQUIRE_CHECKSUM" ] ||
         flexnode_error E_CHECKSUM checksum "there is no $FLEXNODE_CHECKSUMS_NAME beside the archive" "give its sum" || return
       flexnode_warn "the archive is not verified: there is no $FLEXNODE_CHECKSUMS_NAME beside it"
       ;;
-    *) return "$(flexnode_exit_code E_DOWNLOAD)" ;;
+    *) return "$2" ;;
   esac
 }
 # <<< lib/agent.sh
 # >>> lib/unpack.sh
 # unpack.sh: take the agent out of an archive, and refuse an archive that holds what no agent archive does.
 
-# flexnode_check_html FILE: a portal's or proxy's page that came with status 200 is no archive; say what it is.
-flexnode_check_html() {
-  IFS= read -r flexnode_ht_line 2>/dev/null <"$1"
-  case $flexnode_ht_line in
-    *'<!DOCTYPE'* | *'<!doctype'* | *'<html'* | *'<HTML'*)
-      flexnode_error E_ARCHIVE "$2" 'what came is an HTML page, not an archive' 'look for a portal or proxy in between'
-      ;;
-  esac
-}
-
 # flexnode_unpack ARCHIVE: takes the agent, and nothing else, out of ARCHIVE to FLEXNODE_CANDIDATE. The archive's
 # owner and mode do not count, no path of it is ever made. Prints E_ARCHIVE and returns its code.
 flexnode_unpack() {
   flexnode_un_tar=$FLEXNODE_STAGING_DIR/archive.tar
   flexnode_un_words=$FLEXNODE_STAGING_DIR/words
-  flexnode_check_html "$1" archive || return
+  flexnode_check_page "$1" E_ARCHIVE archive 'an archive' || return
   flexnode_wait flexnode_run_gzip "$1" "$flexnode_un_tar" ||
     flexnode_unpack_failed 'it is damaged or too large' || return
   flexnode_check_size "$flexnode_un_tar" E_ARCHIVE archive || return
@@ -1665,7 +1874,7 @@ flexnode_unpack() {
 
 # flexnode_run_gzip ARCHIVE TAR: in a subshell of its own; the limit stops a small archive that unpacks without end.
 flexnode_run_gzip() {
-  ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB * 2048))
+  flexnode_limit_size
   exec gzip -dc <"$1" >"$2" 2>"$FLEXNODE_STAGING_DIR/words"
 }
 
@@ -2033,6 +2242,10 @@ flexnode_install_usage() {
   printf '%s\n' 'usage: install.sh [OPTIONS]' '' \
     'Puts the AKS Flex Node agent on this host: the latest release, or what the options name.' ''
   flexnode_help_options_install
+  printf '%s\n' '' \
+    'A release is verified by the checksums.txt beside it, or by --sha256. A download needs curl, GNU wget, or' \
+    'busybox wget with --sha256 and --version. The proxies of https_proxy and no_proxy are used, the settings in' \
+    'curlrc and wgetrc are not. Give a URL that holds a secret by the environment: every user can see arguments.'
 }
 
 # An option beats the environment: given --archive, a binary that only the environment names is not meant.
@@ -2116,6 +2329,7 @@ flexnode_main() {
     return
   fi
   flexnode_open_log && flexnode_install_wants || return
+  flexnode_unset_twins # a URL may hold a secret
   flexnode_find_arch && flexnode_need_tools || return
   if [ -n "$FLEXNODE_OPT_PLAN" ]; then
     flexnode_install_plan

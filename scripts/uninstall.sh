@@ -61,6 +61,10 @@ flexnode_contract() {
   FLEXNODE_ARCHIVE_NAME='aks-flex-node-linux-{ARCH}.tar.gz'
   FLEXNODE_CHECKSUMS_NAME='checksums.txt'
   FLEXNODE_ARCHIVE_LIMIT_MIB='256'
+  FLEXNODE_DOWNLOAD_TIMEOUT_S='1800'
+  FLEXNODE_STALL_TIMEOUT_S='60'
+  FLEXNODE_DOWNLOAD_ATTEMPTS='3'
+  FLEXNODE_RETRY_AFTER_LIMIT_S='60'
   FLEXNODE_CANDIDATE_TIMEOUT_S='30'
   FLEXNODE_JOURNAL_HEADER='flexnode-journal 1'
   FLEXNODE_PRODUCT_TITLE='AKS Flex Node Agent'
@@ -239,12 +243,16 @@ flexnode_one_line() {
   done
 }
 
+# flexnode_wipe_progress: clears the line that progress.sh draws, while it does.
+flexnode_wipe_progress() { [ -z "${FLEXNODE_PROGRESS-}" ] || printf '\r%78s\r' '' >&2; }
+
 # flexnode_line COLOUR LABEL MESSAGE: prints `PROGRAM: LABEL MESSAGE` to stderr and to the transcript; returns 0.
 # COLOUR is an SGR number for the label on a terminal, `-` for none, `log` for the transcript alone.
 flexnode_line() {
   flexnode_one_line "$3"
   flexnode_line_text="${FLEXNODE_PROGRAM:-flexnode}: $2${2:+ }$FLEXNODE_RESULT"
   [ -z "${FLEXNODE_OPT_LOG-}" ] || printf '%s\n' "$flexnode_line_text" 2>/dev/null >>"$FLEXNODE_OPT_LOG"
+  [ "$1" = log ] || flexnode_wipe_progress
   case $1 in
     log) ;;
     [0-9]*)
@@ -369,6 +377,7 @@ flexnode_begin() {
   FLEXNODE_PROGRAM=$1
   FLEXNODE_CLEANUP=$2
   FLEXNODE_CHILD=
+  FLEXNODE_PROGRESS=
   PATH=${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
   LC_ALL=C
   export PATH LC_ALL
@@ -405,8 +414,16 @@ flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a call
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
 flexnode_wait() {
+  flexnode_start "$@"
+  flexnode_join
+}
+
+# flexnode_start COMMAND…, flexnode_join: the two halves of flexnode_wait, for whoever has something to do in between.
+flexnode_start() {
   "$@" </dev/null 8>&- 9>&- &
   FLEXNODE_CHILD=$!
+}
+flexnode_join() {
   wait "$FLEXNODE_CHILD" 2>/dev/null # a shell's own words about a signal
   set -- "$?"
   FLEXNODE_CHILD=

@@ -24,9 +24,10 @@ def constants(module: ModuleType) -> dict[str, str]:
     return found
 
 
-def twins() -> list[str]:
-    """Every variable that stands in for an option of bootstrap.sh, and those that have no option."""
-    return [o.env for o in contract.BOOTSTRAP_OPTIONS if o.env] + list(contract.ENVIRONMENT_ONLY)
+def twins(script: str) -> list[str]:
+    """Every variable that stands in for an option of a script, and those of bootstrap.sh that have no option."""
+    alone = contract.ENVIRONMENT_ONLY if script == "bootstrap" else ()
+    return [o.env for o in contract.OPTIONS[script] if o.env] + list(alone)
 
 
 def libraries() -> dict[str, str]:
@@ -41,7 +42,7 @@ def libraries() -> dict[str, str]:
     }
     for script, options in contract.OPTIONS.items():
         files[f"options-{script}.sh"] = templates.get_template("options.sh.j2").render(
-            script=script, options=options, twins=twins(), contract=contract
+            script=script, options=options, twins=twins(script), contract=contract
         )
     return files
 

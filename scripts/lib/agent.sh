@@ -218,11 +218,14 @@ flexnode_download() {
   flexnode_plan_source
   flexnode_show_url "$FLEXNODE_SOURCE"
   flexnode_say "downloading $FLEXNODE_RESULT"
+  ! flexnode_wants_progress || FLEXNODE_PROGRESS=1
   flexnode_fetch "$FLEXNODE_SOURCE" "$1" || return
+  FLEXNODE_PROGRESS=''
+  flexnode_check_page "$1" E_ARCHIVE archive 'an archive' || return
   if [ -n "$FLEXNODE_WANT_SHA256" ]; then
     flexnode_verify "$1" "$FLEXNODE_WANT_SHA256" 'the archive'
   elif [ -n "$FLEXNODE_WANT_SKIP_VERIFY" ]; then
-    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says'
+    flexnode_warn 'the archive is not verified, as --insecure-skip-verify says: whoever altered it runs code as root'
   else
     flexnode_verify_by_list "$1"
   fi
@@ -237,13 +240,17 @@ flexnode_verify_by_list() {
   flexnode_vl_list=$FLEXNODE_STAGING_DIR/$FLEXNODE_CHECKSUMS_NAME
   flexnode_fetch "${flexnode_vl_url%/*}/$FLEXNODE_CHECKSUMS_NAME$flexnode_vl_query" "$flexnode_vl_list" \
     "${FLEXNODE_WANT_ARCHIVE:+may be missing}"
-  case $? in
-    0) flexnode_expected_sum "$flexnode_vl_list" "$flexnode_vl_name" && flexnode_verify "$1" "$FLEXNODE_RESULT" 'the archive' ;;
+  set -- "$1" "$?"
+  case $2 in
+    0)
+      flexnode_check_page "$flexnode_vl_list" E_CHECKSUM checksum 'a list of sums' || return
+      flexnode_expected_sum "$flexnode_vl_list" "$flexnode_vl_name" && flexnode_verify "$1" "$FLEXNODE_RESULT" 'the archive'
+      ;;
     1)
       [ -z "$FLEXNODE_WANT_REQUIRE_CHECKSUM" ] ||
         flexnode_error E_CHECKSUM checksum "there is no $FLEXNODE_CHECKSUMS_NAME beside the archive" "give its sum" || return
       flexnode_warn "the archive is not verified: there is no $FLEXNODE_CHECKSUMS_NAME beside it"
       ;;
-    *) return "$(flexnode_exit_code E_DOWNLOAD)" ;;
+    *) return "$2" ;;
   esac
 }

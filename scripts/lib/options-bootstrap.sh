@@ -151,7 +151,7 @@ flexnode_each_config_overrides() {
   done
 }
 
-# The agent must not see what was meant for this script: every twin goes, and nothing else.
+# The agent and other children must not see what was meant for this script: every twin goes, and nothing else.
 flexnode_unset_twins() {
   unset AKS_FLEX_NODE_AUTH \
     AKS_FLEX_NODE_MSI_CLIENT_ID \

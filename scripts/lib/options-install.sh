@@ -89,6 +89,14 @@ flexnode_stray_word() {
   flexnode_error E_USAGE options "unexpected $1 '${2%%[!-A-Za-z0-9._/]*}'"
 }
 
+# The agent and other children must not see what was meant for this script: every twin goes, and nothing else.
+flexnode_unset_twins() {
+  unset AKS_FLEX_NODE_VERSION \
+    AKS_FLEX_NODE_DOWNLOAD_URL \
+    AKS_FLEX_NODE_LOCAL_BINARY \
+    AKS_FLEX_NODE_BASE_URL
+}
+
 # Prints one or more lines for each option, its environment variable in brackets.
 flexnode_help_options_install() {
   cat <<'OPTIONS'
@@ -100,7 +108,8 @@ flexnode_help_options_install() {
   --sha256 HEX                the SHA-256 sum that the archive or binary must have
   --base-url URL              where releases are found [AKS_FLEX_NODE_BASE_URL]
   --require-checksum          refuse an archive that has no checksum
-  --insecure-skip-verify      do not verify the archive's checksum
+  --insecure-skip-verify      take a download without a checksum: whoever can alter it runs code as
+                              root
   --no-downgrade              refuse to replace a newer agent by an older one
   --wait SECONDS              wait up to SECONDS for another run that holds the lock (0)
   --plan                      print what would be done, change nothing

@@ -16,12 +16,16 @@ flexnode_one_line() {
   done
 }
 
+# flexnode_wipe_progress: clears the line that progress.sh draws, while it does.
+flexnode_wipe_progress() { [ -z "${FLEXNODE_PROGRESS-}" ] || printf '\r%78s\r' '' >&2; }
+
 # flexnode_line COLOUR LABEL MESSAGE: prints `PROGRAM: LABEL MESSAGE` to stderr and to the transcript; returns 0.
 # COLOUR is an SGR number for the label on a terminal, `-` for none, `log` for the transcript alone.
 flexnode_line() {
   flexnode_one_line "$3"
   flexnode_line_text="${FLEXNODE_PROGRAM:-flexnode}: $2${2:+ }$FLEXNODE_RESULT"
   [ -z "${FLEXNODE_OPT_LOG-}" ] || printf '%s\n' "$flexnode_line_text" 2>/dev/null >>"$FLEXNODE_OPT_LOG"
+  [ "$1" = log ] || flexnode_wipe_progress
   case $1 in
     log) ;;
     [0-9]*)

@@ -25,6 +25,7 @@ flexnode_begin() {
   FLEXNODE_PROGRAM=$1
   FLEXNODE_CLEANUP=$2
   FLEXNODE_CHILD=
+  FLEXNODE_PROGRESS=
   PATH=${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
   LC_ALL=C
   export PATH LC_ALL
@@ -61,8 +62,16 @@ flexnode_x() { (exec "$@" </dev/null 8>&- 9>&-); } # exec: no function of a call
 # flexnode_wait COMMAND…: the same for a command that may take long: a signal to us stops it at once instead of
 # being noticed when it ends. COMMAND may be a function (it runs in a subshell, its `exec` is welcome).
 flexnode_wait() {
+  flexnode_start "$@"
+  flexnode_join
+}
+
+# flexnode_start COMMAND…, flexnode_join: the two halves of flexnode_wait, for whoever has something to do in between.
+flexnode_start() {
   "$@" </dev/null 8>&- 9>&- &
   FLEXNODE_CHILD=$!
+}
+flexnode_join() {
   wait "$FLEXNODE_CHILD" 2>/dev/null # a shell's own words about a signal
   set -- "$?"
   FLEXNODE_CHILD=

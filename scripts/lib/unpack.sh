@@ -1,22 +1,12 @@
 # shellcheck shell=sh
 # unpack.sh: take the agent out of an archive, and refuse an archive that holds what no agent archive does.
 
-# flexnode_check_html FILE: a portal's or proxy's page that came with status 200 is no archive; say what it is.
-flexnode_check_html() {
-  IFS= read -r flexnode_ht_line 2>/dev/null <"$1"
-  case $flexnode_ht_line in
-    *'<!DOCTYPE'* | *'<!doctype'* | *'<html'* | *'<HTML'*)
-      flexnode_error E_ARCHIVE "$2" 'what came is an HTML page, not an archive' 'look for a portal or proxy in between'
-      ;;
-  esac
-}
-
 # flexnode_unpack ARCHIVE: takes the agent, and nothing else, out of ARCHIVE to FLEXNODE_CANDIDATE. The archive's
 # owner and mode do not count, no path of it is ever made. Prints E_ARCHIVE and returns its code.
 flexnode_unpack() {
   flexnode_un_tar=$FLEXNODE_STAGING_DIR/archive.tar
   flexnode_un_words=$FLEXNODE_STAGING_DIR/words
-  flexnode_check_html "$1" archive || return
+  flexnode_check_page "$1" E_ARCHIVE archive 'an archive' || return
   flexnode_wait flexnode_run_gzip "$1" "$flexnode_un_tar" ||
     flexnode_unpack_failed 'it is damaged or too large' || return
   flexnode_check_size "$flexnode_un_tar" E_ARCHIVE archive || return
@@ -32,7 +22,7 @@ flexnode_unpack() {
 
 # flexnode_run_gzip ARCHIVE TAR: in a subshell of its own; the limit stops a small archive that unpacks without end.
 flexnode_run_gzip() {
-  ulimit -f $((FLEXNODE_ARCHIVE_LIMIT_MIB * 2048))
+  flexnode_limit_size
   exec gzip -dc <"$1" >"$2" 2>"$FLEXNODE_STAGING_DIR/words"
 }
 

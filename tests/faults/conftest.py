@@ -1,5 +1,5 @@
-"""Fixtures for tests in which a script is cut off or killed: the same as for the tests of the scripts."""
+"""Fixtures for tests in which a script is cut off, killed or lied to: the same as for the tests of the scripts."""
 
-from tests.scripts.conftest import box, server
+from tests.scripts.conftest import box, install, server
 
-__all__ = ["box", "server"]
+__all__ = ["box", "install", "server"]

@@ -189,6 +189,14 @@ def test_every_twin_is_unset_and_nothing_else(shell: list[str]) -> None:
     assert left == set(kept)
 
 
+def test_install_unsets_its_twins_too(shell: list[str]) -> None:
+    twins = [option.env for option in contract.INSTALL_OPTIONS if option.env]
+    output = run_lib(
+        shell, "options-install.sh", "flexnode_unset_twins; env", **dict.fromkeys([*twins, "OTHER"], "set")
+    )
+    assert "OTHER=set\n" in output and "AKS_FLEX_NODE_" not in output
+
+
 def test_help_shows_each_option_once_with_its_twin_in_two_columns(shell: list[str]) -> None:
     for script, options in contract.OPTIONS.items():
         text = run_lib(shell, f"options-{script}.sh", f"flexnode_help_options_{script}")

@@ -1,25 +1,15 @@
-"""Serves releases and files on the loopback interface of another network namespace (a sandbox's, a host's).
-
-A short-lived thread enters that namespace and binds; the socket stays in it, whoever serves it. So nothing has to
-be installed or run inside, and the machine's own network is not touched.
-"""
+"""Serves releases and files inside another network namespace, in the layout of the official site."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import socket
-import threading
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from pyhelpers.sandbox import kernel
-
-ADDRESS = "127.0.0.1"
-NetworkNamespace = int | str | Path
+from pyhelpers.netserve.listener import ADDRESS, Listener, NetworkNamespace, bound_socket
 
 
 class Request(NamedTuple):
@@ -46,13 +36,13 @@ class ReleaseServer:
         """`netns`: a descriptor or path of the network namespace. Raises OSError when it cannot be entered."""
         self.releases, self.latest, self.files = dict(releases or {}), latest, dict(files or {})
         self.requests: list[Request] = []
-        self._servers = [_Server(bound_socket(netns, 0), self)]
+        self._servers = [Listener(bound_socket(netns, 0), _Handler, self)]
         self.port: int = self._servers[0].server_address[1]
         self.url = f"http://{ADDRESS}:{self.port}"
 
     def follow(self, netns: NetworkNamespace) -> None:
         """Serve at the same URL in one more namespace: each boot of a host makes a new one."""
-        server = _Server(bound_socket(netns, self.port), self)
+        server = Listener(bound_socket(netns, self.port), _Handler, self)
         self._servers.append(server)
         server.start()
 
@@ -75,58 +65,12 @@ class ReleaseServer:
         return self.releases[found[1]] / found[2]
 
 
-def bound_socket(netns: NetworkNamespace, port: int) -> socket.socket:
-    """A TCP socket that listens on 127.0.0.1:PORT inside the network namespace (0: any free port)."""
-    made: list[socket.socket | BaseException] = []
-
-    def bind() -> None:
-        try:
-            fd = netns if isinstance(netns, int) else os.open(netns, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                kernel.setns(fd, kernel.NEWNET)
-            finally:
-                if not isinstance(netns, int):
-                    os.close(fd)
-            made.append(socket.create_server((ADDRESS, port)))
-        except BaseException as error:
-            made.append(error)
-
-    thread = threading.Thread(target=bind)  # the namespace belongs to the thread, and ends with it
-    thread.start()
-    thread.join()
-    if isinstance(made[0], BaseException):
-        raise made[0]
-    return made[0]
-
-
-class _Server(ThreadingHTTPServer):
-    """The standard library's server over a socket that was bound elsewhere."""
-
-    daemon_threads = True
-
-    def __init__(self, bound: socket.socket, owner: ReleaseServer) -> None:
-        super().__init__(bound.getsockname(), _Handler, bind_and_activate=False)
-        self.socket.close()
-        self.socket, self.owner = bound, owner
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        if self._thread is not None:
-            self.shutdown()
-            self._thread.join()
-        self.server_close()
-
-
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: Listener
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        owner = self.server.owner
+        owner: ReleaseServer = self.server.owner
         path = self.path.partition("?")[0]
         owner.requests.append(Request(self.command, self.path))
         if path == "/releases/latest" and owner.latest:

@@ -2,56 +2,17 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from pyhelpers.netserve import ReleaseServer, Request
-from pyhelpers.sandbox import kernel
-from pyhelpers.sandbox.jail import _loopback_up
+from tests.unit.netserve.client import fetch, netns, new_netns
 
-T = TypeVar("T")
-
-
-def in_thread(work: Callable[[], T]) -> T:
-    """Do WORK in a thread of its own, whose network namespace may differ, and hand on what it gives or raises."""
-    outcome: list[T | BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:
-            outcome.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    return outcome[0]
-
-
-def new_netns() -> int:
-    """A network namespace whose loopback interface is up, as a descriptor."""
-
-    def make() -> int:
-        kernel.unshare(kernel.NEWNET)
-        _loopback_up()
-        return os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-
-    return in_thread(make)
-
-
-@pytest.fixture
-def netns() -> Iterator[int]:
-    fd = new_netns()
-    yield fd
-    os.close(fd)
+__all__ = ["netns"]
 
 
 @pytest.fixture
@@ -67,18 +28,8 @@ def server(netns: int, tmp_path: Path) -> Iterator[ReleaseServer]:
 
 def ask(server: ReleaseServer, netns: int, path: str, method: str = "GET") -> tuple[int, bytes, str | None]:
     """Status, body and Location of a request made inside NETNS; redirects are not followed."""
-
-    def request() -> tuple[int, bytes, str | None]:
-        kernel.setns(netns, kernel.NEWNET)
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
-        try:
-            connection.request(method, path)
-            answer = connection.getresponse()
-            return answer.status, answer.read(), answer.getheader("Location")
-        finally:
-            connection.close()
-
-    return in_thread(request)
+    answer = fetch(netns, server.port, path, method)
+    return answer.status, answer.body, answer.headers.get("location")
 
 
 def test_latest_redirects_to_the_tag_as_the_official_site_does(server: ReleaseServer, netns: int) -> None:
