@@ -104,7 +104,7 @@ class Watch:
         """The command line that runs COMMAND watched."""
         numbers = ",".join(map(str, _numbers(self._calls)))
         opens = ",".join(f"{number}:{PATH_ARGUMENT[name] + 1}" for number, name in _numbers(OPENS).items())
-        return [python, "-I", "-c", WATCHED.read_text(), self.inside, numbers, opens, "--", *command]
+        return [python, "-I", "-S", "-c", WATCHED.read_text(), self.inside, numbers, opens, "--", *command]
 
     def __enter__(self) -> Watch:
         return self

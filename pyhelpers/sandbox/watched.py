@@ -1,6 +1,6 @@
 """Runs inside a sandbox or host: puts a command under a seccomp filter whose listener goes to the outside.
 
-Sent in as source text (`python3 -I -c SOURCE SOCKET NUMBERS OPENS -- CMD…`), so it imports the standard library
+Sent in as source text (`python3 -I -S -c SOURCE SOCKET NUMBERS OPENS -- CMD…`), so it imports the standard library
 only. The filter notifies for each system call in NUMBERS, and for those in OPENS (`number:argument that holds the
 flags`) only with a flag that can write. Kernel facts: seccomp(2), seccomp_unotify(2), linux/seccomp.h.
 """
@@ -8,7 +8,6 @@ flags`) only with a flag that can write. Kernel facts: seccomp(2), seccomp_unoti
 import array
 import ctypes
 import os
-import platform
 import socket
 import struct
 import sys
@@ -36,7 +35,7 @@ def program(numbers: "list[int]", opens: "list[tuple[int, int]]", arch: int) -> 
 
 def install(numbers: "list[int]", opens: "list[tuple[int, int]]") -> int:
     """Put this process under the filter -> the listener's descriptor. Raises OSError."""
-    machine = platform.machine()
+    machine = os.uname().machine
     text = program(numbers, opens, ARCH[machine])
     buffer = ctypes.create_string_buffer(text, len(text))
     fprog = struct.pack("HxxxxxxP", len(text) // 8, ctypes.addressof(buffer))

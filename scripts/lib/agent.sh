@@ -97,8 +97,7 @@ flexnode_sweep_temporary() {
     "${FLEXNODE_STATE_DIR%/*}" "$FLEXNODE_STATE_DIR"; do
     for flexnode_st_file in "${flexnode_st_dir%/}/$FLEXNODE_TEMP_PREFIX"*; do
       if [ -d "$flexnode_st_file" ] && [ ! -L "$flexnode_st_file" ]; then continue; fi
-      flexnode_exists "$flexnode_st_file" || continue
-      flexnode_discard "$flexnode_st_file"
+      ! flexnode_exists "$flexnode_st_file" || flexnode_discard "$flexnode_st_file"
     done
   done
   ! flexnode_exists "$FLEXNODE_STATE_NEW" || flexnode_discard "$FLEXNODE_STATE_NEW"

@@ -82,10 +82,10 @@ def test_an_agent_whose_answer_is_lost_is_not_taken_for_one_without_the_question
     def fails(call: Call) -> bool:
         nonlocal asked
         asked += call.path == f"{STAGING_DIR}/answer" and call.name == "write"
-        return call.path == f"{STAGING_DIR}/answer" and call.name == "write" and asked == 3
+        return call.path == f"{STAGING_DIR}/answer" and call.name == "write" and asked == 4
 
     result, state = run(server, case, fails)
-    assert (result.code, asked) == (6, 3), result.stderr
+    assert (result.code, asked) == (6, 4), result.stderr
     assert "when asked for 'host-root --canonical'" in result.stderr
     assert "/opt/unbounded" not in state
 
