@@ -9,6 +9,7 @@ hands on its own.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -37,9 +38,33 @@ def usage() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `flexkit ARGV`; the exit code is the subcommand's, 2 for a wrong call."""
+    """Run `flexkit ARGV`; the exit code is the subcommand's, 2 for a wrong call, 1 when stdout takes no more."""
     streams.open_all()  # or a socket of ours takes the place of a closed stream, and words go into it
-    args = list(sys.argv[1:] if argv is None else argv)
+    code, words = 1, ""
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+    except SystemExit as end:  # argparse
+        code = int(end.code or 0)
+    except OSError:
+        if not (words := _unwritten()):
+            raise
+    if words := words or _unwritten():
+        print(f"flexkit: cannot write the output: {words}", file=sys.stderr)
+        return 1
+    return code
+
+
+def _unwritten() -> str:
+    """Why what was printed cannot be written; empty when it can."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter fails on it once more
+        return os.strerror(error.errno or 0)
+    return ""
+
+
+def _run(args: list[str]) -> int:
     if args and args[0] in ("-h", "--help"):
         print(usage())
         return 0

@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
         timeout=options.timeout,
         merge=_same_file(1, 2),
     )
-    with Server(jobs=0) as server, server.box(options.bind, options.size) as box:
+    with Server(jobs=0, fork=True) as server, server.box(options.bind, options.size) as box:
         end = box.carry(command, _write)
         if options.diff:
             box.kill()

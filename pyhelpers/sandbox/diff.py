@@ -42,7 +42,7 @@ class _Node(NamedTuple):
 
 
 def changes(upper_fd: int, lower_fd: int, prefix: str = "/") -> list[Change]:
-    """What the upper directory changes, by path below PREFIX. Both descriptors are read, neither is closed.
+    """What the upper directory changes below PREFIX, in no order. Both descriptors are read, neither is closed.
 
     lower_fd must show the lower layer as the overlay does, without what is mounted below it.
     """
@@ -50,7 +50,6 @@ def changes(upper_fd: int, lower_fd: int, prefix: str = "/") -> list[Change]:
     reader.compare(prefix, _Node(lower_fd, ".", os.stat(lower_fd)), _Node(upper_fd, ".", os.stat(upper_fd)))
     lower = _NONE if _overlay_xattr(f"/proc/self/fd/{upper_fd}/.", "opaque") == b"y" else lower_fd
     reader.directory(prefix.rstrip("/"), upper_fd, lower, lower_fd)
-    reader.found.sort()
     return reader.found
 
 
@@ -64,6 +63,9 @@ class _Reader:
 
     def directory(self, path: str, upper: int, lower: int, old: int) -> None:
         """All that differs below one directory. Where LOWER is OLD, only what UPPER names can differ."""
+        if lower == old == _NONE:
+            self._new_directory(path, upper)
+            return
         in_upper = _nodes(upper)
         in_lower: dict[str, _Node] = {} if lower == old else _nodes(lower)
         in_old = _named(old, in_upper) if lower == old else _nodes(old)
@@ -74,6 +76,18 @@ class _Reader:
             self.compare(f"{path}/{name}", was, now)
             if (now and now.is_dir) or (was and was.is_dir):
                 self._enter(f"{path}/{name}", now, was, upper, lower, old)
+
+    def _new_directory(self, path: str, upper: int) -> None:
+        """All of a directory that hides and shows nothing below it: the short way, most changes are of this kind."""
+        with os.scandir(upper) as entries:
+            for entry in entries:
+                info = entry.stat(follow_symlinks=False)
+                if stat.S_ISCHR(info.st_mode) and info.st_rdev == 0:
+                    continue
+                self.found.append(Change(f"{path}/{entry.name}", "added", self._say_added(info)))
+                if stat.S_ISDIR(info.st_mode):
+                    node = _Node(upper, entry.name, info)
+                    self._enter(f"{path}/{entry.name}", node, None, upper, _NONE, _NONE)
 
     def _enter(self, path: str, now: _Node | None, was: _Node | None, upper: int, lower: int, old: int) -> None:
         new_upper = _open(now) if now and now.is_dir and now.directory == upper else _NONE
@@ -111,18 +125,19 @@ class _Reader:
             old, new = ("", "") if _same_content(was, now) else ("old", "new")
             change = difference(path, _entry(was, old, xattrs(was.path)), _entry(now, new, xattrs(now.path)))
         elif was is None and now is not None:
-            change = Change(path, "added", self._say_added(now))
+            change = Change(path, "added", self._say_added(now.info))
         else:
             change = difference(path, was and _entry(was), now and _entry(now))
         if change:
             self.found.append(change)
 
-    def _say_added(self, now: _Node) -> str:
-        key = (now.info.st_mode, now.info.st_uid, now.info.st_gid)
-        if key not in self._added:
-            change = difference("", None, _entry(now))
-            self._added[key] = change.detail if change else ""
-        return self._added[key]
+    def _say_added(self, info: os.stat_result) -> str:
+        key = (info.st_mode, info.st_uid, info.st_gid)
+        said = self._added.get(key)
+        if said is None:
+            change = difference("", None, _entry(_Node(_NONE, "", info)))
+            said = self._added[key] = change.detail if change else ""
+        return said
 
 
 def _entry(node: _Node, content: str = "", attributes: tuple[tuple[str, bytes], ...] = ()) -> Entry:

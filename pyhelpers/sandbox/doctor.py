@@ -51,7 +51,7 @@ def examine() -> list[Depth]:
 def sandbox_reasons() -> list[str]:
     """Why no sandbox can be made here: what the attempt to make one says."""
     try:
-        with Server(jobs=0) as server:
+        with Server(jobs=0, fork=True) as server:
             result = server.run(["true"])
     except SandboxError as error:
         return [f"{error}{_hint()}"]

@@ -1,8 +1,9 @@
 """The process that forks sandboxes: small and with a single thread, so that a fork is cheap and sound.
 
-`python -I -S` runs `main()`; the caller's process talks to it over one SEQPACKET socket, one request at a time. When
-the caller is gone the socket ends, this process exits, and every sandbox dies with it (PDEATHSIG). For a spec that
-was asked for once it keeps sandboxes built ahead; they are thrown away when the mounts outside change.
+`python -I -S` or a fork of a small caller runs `main()`; the caller's process talks to it over one SEQPACKET socket,
+one request at a time. When the caller is gone the socket ends, this process exits, and every sandbox dies with it
+(PDEATHSIG). For a spec that was asked for once it keeps sandboxes built ahead; they are thrown away when the mounts
+outside change.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import os
 import select
 import signal
 import socket
-import sys
 from typing import NamedTuple, NoReturn
 
 from pyhelpers.sandbox import init, jail, selfcheck, wire
@@ -216,11 +216,11 @@ def _close_all_but(*keep: int) -> None:
     os.closerange(low, 1 << 20)
 
 
-def main() -> None:
-    """argv: the request socket's descriptor, how many sandboxes to keep built ahead."""
-    request = socket.socket(fileno=int(sys.argv[1]))
+def main(request_fd: int, ahead: int) -> None:
+    """Serve the caller at the other end of REQUEST_FD; AHEAD: how many sandboxes to keep built ahead."""
+    request = socket.socket(fileno=request_fd)
     try:
-        server = ForkServer(request, int(sys.argv[2]))
+        server = ForkServer(request, ahead)
     except OSError as error:
         wire.send(request, {"error": str(error)})
         return

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pyhelpers.sandbox import wire
+from pyhelpers.sandbox import forkserver, wire
 from pyhelpers.sandbox.box import Box
 from pyhelpers.sandbox.files import Files, Handles
 from pyhelpers.sandbox.result import Result, SandboxError, StoreFull
@@ -21,15 +21,19 @@ Bind = Path | str | tuple[Path | str, Path | str]
 
 
 class Server:
-    """jobs: how many sandboxes of a kind are kept ready. A context manager; closing it kills every sandbox of it."""
+    """jobs: how many sandboxes of a kind are kept ready. A context manager; closing it kills every sandbox of it.
 
-    def __init__(self, jobs: int = 2) -> None:
+    fork: the fork server is a fork of this process, which must have no other thread, instead of an interpreter of its
+    own; for a process that wants one sandbox and ends.
+    """
+
+    def __init__(self, jobs: int = 2, *, fork: bool = False) -> None:
         if os.geteuid() != 0:
             raise SandboxError("it needs root: run it with sudo")
         self._lock = threading.Lock()
         self._request, theirs = wire.pair()
         with theirs:
-            self._pid = _spawn(theirs.fileno(), jobs)
+            self._pid = (_fork if fork else _spawn)(theirs.fileno(), jobs)
         self._retired: queue.SimpleQueue[Sequence[int] | None] = queue.SimpleQueue()
         self._reaper = threading.Thread(target=_close_retired, args=(self._retired,), daemon=True)
         self._reaper.start()
@@ -111,20 +115,25 @@ def _bind(bind: Bind) -> tuple[str, str]:
     return str(Path(source).resolve()), str(target)
 
 
+def _fork(request: int, jobs: int) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()
+        for fd, flags in ((0, os.O_RDONLY), (1, os.O_WRONLY)):
+            os.dup2(os.open("/dev/null", flags), fd)
+        os.dup2(request, REQUEST_FD, inheritable=False)
+        os.closerange(REQUEST_FD + 1, 1 << 20)
+        forkserver.main(REQUEST_FD, jobs)
+    finally:
+        os._exit(0)  # nothing of the caller may run here: no handler at exit, no buffer that is written twice
+
+
 def _spawn(request: int, jobs: int) -> int:
-    code = f"import sys; sys.path.insert(0, {PROJECT!r}); from pyhelpers.sandbox.forkserver import main; main()"
-    argv = [
-        sys.executable,
-        "-I",
-        "-S",
-        *(["-B"] if sys.dont_write_bytecode else []),
-        "-X",
-        "utf8",
-        "-c",
-        code,
-        str(REQUEST_FD),
-        str(jobs),
-    ]
+    code = f"import sys; sys.path.insert(0, {PROJECT!r}); from pyhelpers.sandbox import forkserver as f; f.main"
+    options = ["-I", "-S", *(["-B"] if sys.dont_write_bytecode else []), "-X", "utf8"]
+    argv = [sys.executable, *options, "-c", f"{code}({REQUEST_FD}, {jobs})"]
     actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),

@@ -80,7 +80,8 @@ flexnode_sweep_temporary() {
     "${FLEXNODE_LEGACY_ROOT%/*}" "$FLEXNODE_LEGACY_ROOT" "$FLEXNODE_LEGACY_ROOT/bin" \
     "${FLEXNODE_STATE_DIR%/*}" "$FLEXNODE_STATE_DIR"; do
     for flexnode_st_file in "${flexnode_st_dir%/}/$FLEXNODE_TEMP_PREFIX"*; do
-      [ -f "$flexnode_st_file" ] || [ -L "$flexnode_st_file" ] || continue
+      if [ -d "$flexnode_st_file" ] && [ ! -L "$flexnode_st_file" ]; then continue; fi
+      flexnode_exists "$flexnode_st_file" || continue
       flexnode_x rm -f -- "$flexnode_st_file"
     done
   done

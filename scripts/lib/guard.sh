@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# guard.sh: was this script run (from a file, piped, by `<`, by -c) or sourced? Called by a script's last line.
+# guard.sh: was this script run (from a file, piped, by `<`, by -c) or sourced? Called by a script's end.
 # A wrong `sourced` makes `curl | sh` a silent no-op, a wrong `run` acts inside somebody's shell: both are tested
 # in every shell that we claim. Line 2 of each script is its mark, `# flexnode-mark-7c1e NAME`.
 

@@ -115,6 +115,7 @@ flexnode_prove_target() {
   flexnode_nearest_dir "$flexnode_pt_dir"
   flexnode_pt_dir=$FLEXNODE_RESULT
   FLEXNODE_STAGED=${flexnode_pt_dir%/}/${FLEXNODE_TEMP_PREFIX}new.$FLEXNODE_BINARY_NAME
+  flexnode_refuse_dir "$FLEXNODE_STAGED" E_TARGET target || return
   flexnode_words cp -- "$FLEXNODE_CANDIDATE" "$FLEXNODE_STAGED" && flexnode_words chmod 0755 -- "$FLEXNODE_STAGED" &&
     flexnode_sync "$FLEXNODE_STAGED" && return
   flexnode_pt_words=$FLEXNODE_RESULT

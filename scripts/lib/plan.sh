@@ -15,9 +15,9 @@ flexnode_go() {
     flexnode_emit keep - "$1" "behind a link that is not ours, not followed"
     return 0
   fi
-  if [ -d "$1" ] && [ ! -L "$1" ] && flexnode_is_listed "$1" "$FLEXNODE_ENTRIES" &&
+  if flexnode_is_odd "$1" && flexnode_is_listed "$1" "$FLEXNODE_ENTRIES" &&
     ! flexnode_is_listed "$1" "$FLEXNODE_DIRS"; then
-    flexnode_emit keep - "$1" "a directory where the agent has a file"
+    flexnode_emit keep - "$1" "not a file, where the agent has one"
     return 0
   fi
   FLEXNODE_GOING=$FLEXNODE_GOING$1$FLEXNODE_NEWLINE

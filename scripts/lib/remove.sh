@@ -120,9 +120,12 @@ flexnode_empty() {
   done
 }
 
+# flexnode_is_odd PATH: is it neither a file nor a link (a directory, a FIFO, …)? The agent makes no such entry.
+flexnode_is_odd() { [ ! -L "$1" ] && [ ! -f "$1" ]; }
+
 flexnode_remove_entry() {
-  if [ -d "$1" ] && [ ! -L "$1" ]; then
-    flexnode_keep "$1" "a directory where the agent has a file"
+  if flexnode_is_odd "$1"; then
+    flexnode_keep "$1" "not a file, where the agent has one"
   elif flexnode_is_mount "$1"; then
     flexnode_leave "$1" "a mount point"
   else

@@ -130,6 +130,7 @@ flexnode_probe() {
   [ -d "$flexnode_pr_dir" ] ||
     flexnode_error "$2" "$3" "$flexnode_pr_dir is not a directory" "move it away" || return
   flexnode_pr_file=${flexnode_pr_dir%/}/${FLEXNODE_TEMP_PREFIX}probe
+  flexnode_refuse_dir "$flexnode_pr_file" "$2" "$3" && flexnode_refuse_dir "$flexnode_pr_file.renamed" "$2" "$3" || return
   flexnode_pr_words=$(flexnode_try_probe 2>&1 </dev/null 8>&- 9>&-) && return
   # Looks first: on a read-only file system removing what is not there complains about the file system.
   for flexnode_pr_left in "$flexnode_pr_file" "$flexnode_pr_file.renamed"; do
@@ -137,6 +138,11 @@ flexnode_probe() {
   done
   flexnode_mount_of "$flexnode_pr_dir"
   flexnode_error "$2" "$3" "cannot $flexnode_pr_words in $flexnode_pr_dir: $FLEXNODE_RESULT" "${4-}"
+}
+
+# flexnode_refuse_dir NAME ID STEP: a directory by a temporary name is not ours, and what is written goes into it.
+flexnode_refuse_dir() {
+  [ ! -d "$1" ] || flexnode_error "$2" "$3" "$1 is a directory" 'move it away'
 }
 
 # flexnode_try_probe: the steps of the probe; prints the one that failed, with the reason if there is one.

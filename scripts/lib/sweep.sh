@@ -53,6 +53,7 @@ flexnode_safe_resolve() {
     return 1
   fi
   flexnode_rs_target=$1
+  # shellcheck disable=SC2034 # only counts
   for flexnode_rs_hop in 1 2 3 4 5 6 7 8; do # a link may lead to a link; a circle of them ends here too
     [ -L "$flexnode_rs_target" ] || break
     flexnode_follow "$flexnode_rs_target"
@@ -216,6 +217,7 @@ flexnode_add_empty_dirs() {
 flexnode_add_dirs() {
   flexnode_ad_list=$1
   shift
+  # shellcheck disable=SC2034 # read by eval
   for flexnode_ad_dir in "$@"; do
     eval "flexnode_is_listed \"\$flexnode_ad_dir\" \"\$$flexnode_ad_list\"" ||
       eval "$flexnode_ad_list=\$$flexnode_ad_list\$flexnode_ad_dir\$FLEXNODE_NEWLINE"

@@ -7,9 +7,9 @@ load only_in_sandbox.bash
 setup() {
   cd "$BATS_TEST_TMPDIR" || return
   {
-    printf '#!/bin/sh\n# flexnode-mark-7c1e probe.sh\n'
+    printf '#!/bin/sh\n# flexnode-mark-7c1e probe.sh\n{\n'
     cat "$BATS_TEST_DIRNAME/../../scripts/lib/guard.sh"
-    printf "%s\n" "! flexnode_is_run '# flexnode-mark-7c1e probe.sh' || {" '  printf "ran %s\n" "$*"' '  exit 0' '}'
+    printf "%s\n" "! flexnode_is_run '# flexnode-mark-7c1e probe.sh' || {" '  printf "ran %s\n" "$*"' '  exit 0' '}' '}'
   } >probe.sh
   printf 'echo sourced\n' >after.sh
 }

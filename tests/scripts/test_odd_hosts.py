@@ -90,6 +90,15 @@ def test_a_relative_link_to_a_network_mount_is_not_followed(host: Uninstall) -> 
     assert (result.code, f"left {ROOT}: a link to a network mount" in result.stderr) == (13, True), result
 
 
+def test_a_place_that_cannot_be_looked_at_is_not_nothing_to_do(host: Uninstall) -> None:
+    host.sh(f"mkdir -p /srv/net; ln -s /srv/net {ROOT}")
+    mounts = "mount -t ramfs net /srv/net; sed 's/ - ramfs / - nfs /' /proc/self/mountinfo >/tmp/mounts"
+    table = f"{mounts}; flexnode_mount_table() {{ echo /tmp/mounts; }}"
+    result = host.call(f"{table}\nflexnode_uninstall --yes")
+    assert (result.code, "nothing to do" in result.stderr) == (13, False), result
+    assert f"left {ROOT}: a link to a network mount" in result.stderr
+
+
 @pytest.mark.parametrize("kind", ["ln -s /srv", "ln -s /nowhere", "touch"])
 @pytest.mark.parametrize("place", OWN)
 def test_a_link_or_file_where_a_directory_of_ours_goes_is_refused_and_kept(
@@ -120,10 +129,29 @@ def test_an_agent_that_would_go_beside_one_under_the_legacy_root_is_refused(host
     assert host.diff() == before
 
 
-def test_a_foreign_directory_by_a_temporary_name_is_one_line(host: Uninstall) -> None:
-    host.sh("mkdir /opt/.flexnode-probe")
+@pytest.mark.parametrize("place", ["/opt/.flexnode-probe", f"{ROOT}/bin/.flexnode-new.aks-flex-node"])
+def test_a_foreign_directory_by_a_temporary_name_stops_install_and_is_named(host: Uninstall, place: str) -> None:
+    host.sh(f"mkdir -p {place}; touch /run/aks-flex-node-agent-upgrade.lock")
+    before = host.diff()
     result = host.box.run(["sh", INSTALL, "--binary", "/tmp/agent"])
     assert (result.code, result.stderr.count("\n")) == (7, 1), result
+    assert f"{place} is a directory; move it away" in result.stderr
+    assert host.diff() == before
+
+
+def test_a_fifo_by_a_temporary_name_does_not_hold_install_up(host: Uninstall) -> None:
+    host.sh("mkfifo /opt/.flexnode-probe")
+    result = host.box.run(["sh", INSTALL, "--binary", "/tmp/agent"], timeout=20)
+    assert result.code == 0, result
+
+
+@pytest.mark.parametrize("kind", ["mkfifo", "mkdir"])
+def test_what_is_no_file_in_the_agents_place_is_kept_and_named(host: Uninstall, kind: str) -> None:
+    place = f"{ROOT}/bin/aks-flex-node"
+    host.sh(f"mkdir -p {ROOT}/bin; {kind} {place}")
+    before = host.diff()
+    assert f"kept {place}: not a file, where the agent has one" in host.run("--yes").stderr
+    assert host.diff() == before
 
 
 @pytest.mark.parametrize("config", ["/etc/passwd", "/srv/mine"])

@@ -203,7 +203,7 @@ def test_a_drop_in_of_the_operator_is_kept_and_named(host: Uninstall) -> None:
 def test_a_directory_in_the_place_of_a_unit_is_kept(host: Uninstall) -> None:
     host.put(f"{UNITS}/{AGENT}/mine")
     host.put_agent()
-    assert f"kept {UNITS}/{AGENT}: a directory" in host.run("--yes").stderr
+    assert f"kept {UNITS}/{AGENT}: not a file" in host.run("--yes").stderr
     assert host.exists(f"{UNITS}/{AGENT}/mine")
 
 

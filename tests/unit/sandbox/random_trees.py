@@ -107,7 +107,7 @@ def one(top: Path, seed: int) -> tuple[int, list[list[str]]]:
     truth = compare(before, snapshot(merged))
     kernel.umount(str(merged), 0)
     upper_fd, lower_fd = (os.open(path, os.O_RDONLY | os.O_DIRECTORY) for path in (upper, lower))
-    found = diff.changes(upper_fd, lower_fd)
+    found = sorted(diff.changes(upper_fd, lower_fd))
     os.close(upper_fd)
     os.close(lower_fd)
     assert snapshot(lower) == before
