@@ -2,7 +2,7 @@
 # Sourcing uninstall.sh: it defines functions, and nothing else changes in the caller, in any shell.
 # shellcheck disable=SC2016,SC2086 # scripts for other shells stand in single quotes; a shell may be two words
 
-load only_in_sandbox.bash
+load ../scripts/only_in_sandbox.bash
 
 SHELLS=(dash bash 'bash --posix' 'busybox ash')
 
