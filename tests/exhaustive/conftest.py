@@ -1,5 +1,5 @@
 """Fixtures for tests of the scripts that go through many cases of one kind: the same as for their other tests."""
 
-from tests.scripts.conftest import box, server
+from tests.scripts.conftest import box, install, releases, server
 
-__all__ = ["box", "server"]
+__all__ = ["box", "install", "releases", "server"]

@@ -125,9 +125,11 @@ OVERRIDES = ['{"a": "it\'s"}', 'line\nline\n\n"`$(id)`', "\\n %s *", "ünï"]
 
 
 def test_overrides_of_any_content_stay_apart_with_the_environment_s_first(shell: list[str]) -> None:
-    args = [word for text in OVERRIDES for word in ("--config-overrides", text)]
+    # yash drops what the C locale has no character for from its arguments, before any script can run
+    texts = [text for text in OVERRIDES if text.isascii() or shell != ["yash"]]
+    args = [word for text in texts for word in ("--config-overrides", text)]
     parsed = parse(shell, "bootstrap", *args, AKS_FLEX_NODE_CONFIG_OVERRIDES='{"env": 1}\n')
-    assert parsed.overrides == ['{"env": 1}\n', *OVERRIDES]
+    assert parsed.overrides == ['{"env": 1}\n', *texts]
 
 
 @pytest.mark.parametrize(
