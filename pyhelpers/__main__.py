@@ -1,7 +1,5 @@
 """`python3 -m pyhelpers` is `flexkit`."""
 
-import sys
+from pyhelpers.cli import entry
 
-from pyhelpers.cli import main
-
-sys.exit(main())
+entry()

@@ -12,6 +12,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from pyhelpers.agent import streams
 
@@ -36,6 +37,13 @@ def usage() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {what}" for name, (_, what) in sorted(COMMANDS.items())]
     return "usage: flexkit COMMAND [ARGS…]   (flexkit COMMAND --help)\n\n" + "\n".join(lines)
+
+
+def entry() -> NoReturn:
+    """`flexkit`: ends without the interpreter's tidying, which takes a sixth of the time of a sandbox."""
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
