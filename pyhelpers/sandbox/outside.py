@@ -8,6 +8,7 @@ every real file system, by what `lstat` says of it, and is for once per suite.
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import ctypes
 import os
 import subprocess
@@ -58,10 +59,23 @@ class Fingerprint(NamedTuple):
         """What is different in a later one."""
         found = []
         for kind, before, after in zip(self._fields, self, now, strict=True):
-            found += [f"{kind}: new: {line}" for line in sorted(after - before)]
-            if kind != "processes":  # one that ended is no leak; nor is a host of another run that ended
-                found += [f"{kind}: gone: {line}" for line in sorted(before - after) if "/flexkit-" not in line]
+            new = sorted(after - before)
+            if kind == "cgroups":  # those of the machine's services come and go
+                new = [line for line in new if "/flexkit-" in line and not _is_of_another_run(line)]
+            found += [f"{kind}: new: {line}" for line in new]
+            if kind in ("mounts", "links"):  # a process that ended is no leak
+                found += [f"{kind}: gone: {line}" for line in sorted(before - after)]
         return found
+
+
+def _is_of_another_run(cgroup: str) -> bool:
+    """Whether processes live in the host that this cgroup is of, and none of them descends from this one."""
+    above, _, below = cgroup.partition("/flexkit-")
+    pids: set[str] = set()
+    for folder, _, _ in os.walk(f"{above}/flexkit-{below.partition('/')[0]}"):
+        with contextlib.suppress(OSError):  # gone meanwhile
+            pids.update(Path(folder, "cgroup.procs").read_text().split())
+    return bool(pids) and pids.isdisjoint(line.partition(" ")[0] for line in _descendants())
 
 
 def _descendants() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from pyhelpers.sandbox.outside import Walk
+from pyhelpers.sandbox.outside import Fingerprint, Walk
 
 
 def changed_files(before: Walk) -> list[str]:
@@ -71,3 +71,16 @@ def test_a_file_that_a_child_of_this_run_writes_is_reported(tmp_path: Path) -> N
     child.stderr.readline()
     assert len(changed_files(before)) == 1
     child.communicate("\n")
+
+
+def cgroups(*names: str) -> Fingerprint:
+    empty: frozenset[str] = frozenset()
+    return Fingerprint(empty, empty, frozenset(f"/sys/fs/cgroup/{name}" for name in names), empty)
+
+
+def test_cgroups_of_the_machines_services_come_and_go() -> None:
+    assert cgroups("system.slice/a.service").changes_to(cgroups("system.slice/b.service")) == []
+
+
+def test_a_host_s_cgroup_that_stays_without_a_process_is_reported() -> None:
+    assert cgroups().changes_to(cgroups("flexkit-host-0/host")) == ["cgroups: new: /sys/fs/cgroup/flexkit-host-0/host"]
