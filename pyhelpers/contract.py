@@ -33,6 +33,7 @@ STATE_NEW = "/var/lib/.flexnode-new.aks-flex-node"
 STAGING_MARK = "staging/made-state-directory"
 START_ATTEMPT = "/var/lib/aks-flex-node/start-attempt"  # there while a start of ours is unfinished
 LOG_DIR = "/var/log/aks-flex-node"
+SYSCTL_DIR = "/etc/sysctl.d"
 LIBRARY_CONFIG_DIR = "/etc/unbounded"  # kube/, agent/
 LOCK = "/run/aks-flex-node-agent-upgrade.lock"
 BOOTSTRAP_LOCK = "/run/aks-flex-node-bootstrap.lock"  # bootstrap.sh, uninstall.sh: from first look to last word

@@ -46,6 +46,7 @@ flexnode_contract() {
   FLEXNODE_STAGING_MARK='staging/made-state-directory'
   FLEXNODE_START_ATTEMPT='/var/lib/aks-flex-node/start-attempt'
   FLEXNODE_LOG_DIR='/var/log/aks-flex-node'
+  FLEXNODE_SYSCTL_DIR='/etc/sysctl.d'
   FLEXNODE_LIBRARY_CONFIG_DIR='/etc/unbounded'
   FLEXNODE_LOCK='/run/aks-flex-node-agent-upgrade.lock'
   FLEXNODE_BOOTSTRAP_LOCK='/run/aks-flex-node-bootstrap.lock'
@@ -1759,7 +1760,8 @@ flexnode_set_dirs() {
     "$FLEXNODE_LIBRARY_CONFIG_DIR"
   # shellcheck disable=SC2086 # lists of one path a line
   flexnode_add_dirs FLEXNODE_TEMP_DIRS $FLEXNODE_HOST_DIRS "$FLEXNODE_UNIT_DIR/$FLEXNODE_AGENT_WANTED_BY.wants" \
-    "$FLEXNODE_LIBRARY_CONFIG_DIR" "$FLEXNODE_LIBRARY_CONFIG_DIR/agent" "$FLEXNODE_LIBRARY_CONFIG_DIR/kube"
+    "$FLEXNODE_SYSCTL_DIR" "$FLEXNODE_LIBRARY_CONFIG_DIR" "$FLEXNODE_LIBRARY_CONFIG_DIR/agent" \
+    "$FLEXNODE_LIBRARY_CONFIG_DIR/kube"
   # shellcheck disable=SC2086 # the same
   flexnode_add_dirs FLEXNODE_DIRS $FLEXNODE_WAS_ABSENT
   IFS=' 	

@@ -25,6 +25,7 @@ flexnode_contract() {
   FLEXNODE_STAGING_MARK='staging/made-state-directory'
   FLEXNODE_START_ATTEMPT='/var/lib/aks-flex-node/start-attempt'
   FLEXNODE_LOG_DIR='/var/log/aks-flex-node'
+  FLEXNODE_SYSCTL_DIR='/etc/sysctl.d'
   FLEXNODE_LIBRARY_CONFIG_DIR='/etc/unbounded'
   FLEXNODE_LOCK='/run/aks-flex-node-agent-upgrade.lock'
   FLEXNODE_BOOTSTRAP_LOCK='/run/aks-flex-node-bootstrap.lock'

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pyhelpers.agent.checks.host_os_configuration import DIRECTORIES
 from pyhelpers.sandbox import Box
 from tests.scripts.install import SHELLS, archive
 from tests.scripts.uninstall import CONFIG, INSTALL, JOURNAL, LEGACY, LOGS, ROOT, STATE, UNINSTALL, Uninstall, agent
@@ -249,3 +250,10 @@ def test_the_probe_of_a_killed_install_goes_from_a_state_directory_that_stays(ho
     host.sh(f"touch {STATE}/.flexnode-probe")
     host.run("--yes")
     assert host.diff() == before
+
+
+@pytest.mark.parametrize("place", [*(path for path, _ in DIRECTORIES), f"{ROOT}/bin", f"{ROOT}/lib", f"{ROOT}/libexec"])
+def test_a_probe_that_a_killed_preflight_left_goes(host: Uninstall, place: str) -> None:
+    host.put(f"{place}/.flexnode-probe.ed54c96225f0.renamed")
+    host.run("--yes")
+    assert [line for line in host.diff() if "probe" in line] == []

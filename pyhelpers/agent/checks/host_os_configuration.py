@@ -7,7 +7,7 @@ from pyhelpers.agent.checks import probe
 from pyhelpers.agent.checks.model import FAIL, PASS, Check, Question, Result
 
 DIRECTORIES = (  # where, what for
-    ("/etc/sysctl.d", "kernel settings"),
+    (contract.SYSCTL_DIR, "kernel settings"),
     (contract.UNIT_DIR, "units"),
     (contract.CONFIG_DIR, "config and credentials"),
     (contract.LIBRARY_CONFIG_DIR, "network and machine configuration"),
