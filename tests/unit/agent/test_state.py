@@ -75,15 +75,17 @@ def test_a_reader_never_sees_a_state_between_two_files(host: RecordingHost, tmp_
     done = threading.Event()
 
     def write() -> None:
-        for n in range(30):
+        n = 0
+        while not done.is_set():
+            n += 1
             state.write(RootedHost(tmp_path), {"n": n})
-        done.set()
 
     writer = threading.Thread(target=write)
     writer.start()
-    seen = 0
-    while not done.is_set():
-        assert state.read(RootedHost(tmp_path)) is not None
-        seen += 1
-    writer.join()
-    assert seen > 5
+    try:
+        seen = {(state.read(RootedHost(tmp_path)) or {}).get("n") for _ in range(200)}
+    finally:
+        done.set()
+        writer.join()
+    assert None not in seen
+    assert len(seen) > 1, "the writer wrote nothing meanwhile"
